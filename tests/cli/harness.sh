@@ -6,18 +6,26 @@
 child() {
 	{ echo ". '$root/tests/cli/tap.bash'"; cat; } >child.sh
 }
-# fails NAME REGEX <<END: a script of these lines fails, and a line of its output matches
+# lines LINE...: a script of these lines and finish, or, without a line, of those on standard input
+lines() {
+	if [ -t 0 ] || [ /dev/stdin -ef /dev/null ]; then
+		printf '%s\n' "$@" finish | child
+	else
+		child
+	fi
+}
+# fails NAME REGEX [LINE...]: the script fails, and a line of its output matches
 fails() {
-	child
+	lines "${@:3}"
 	{
 		exits 1 "a script fails for $1" bash child.sh
 		says "its output explains $1" "$2" "$out"
 		says "its output has a 'not ok' for $1" "^not ok [0-9]+ " "$out"
 	} </dev/null
 }
-# passes NAME REGEX <<END: a script of these lines passes, and a line of its output matches
+# passes NAME REGEX [LINE...]: the script passes, and a line of its output matches
 passes() {
-	child
+	lines "${@:3}"
 	{
 		check "a script passes with $1" bash child.sh
 		says "its output has $1" "$2" "$out"
@@ -25,63 +33,19 @@ passes() {
 }
 
 # ---- checks ----
-fails "a command with another exit status" "^# 'false' exited with 1, not 0" <<'END'
-check "x" false
-finish
-END
-fails "a command that succeeds where it should not" "^# 'true' exited with 0, not 2" <<'END'
-exits 2 "x" true
-finish
-END
-fails "a command that is missing" "exited with 127, not 1" <<'END'
-exits 1 "x" nonesuch-command
-finish
-END
-fails "a condition that does not hold" "exited with 1, not 0" <<'END'
-holds "x" test 1 -eq 2
-finish
-END
-fails "gtu run --verify that compares nothing" "exited with 1, not 0" <<'END'
-verified "x" echo "unit      none"
-finish
-END
-fails "a line that is missing" "^# no line matches: b" <<'END'
-check "x" echo a
-says "y" b "$out"
-finish
-END
-fails "a line looked for in a missing file" "^# there is no file nowhere" <<'END'
-says "x" a nowhere
-finish
-END
-fails "a line looked for before any command" "^# no command has run" <<'END'
-says "x" a
-finish
-END
-fails "a pattern that matches every line" "every line matches" <<'END'
-check "x" echo a
-says "y" "b*" "$out"
-finish
-END
-fails "a line that should be missing" "^# matches: a" <<'END'
-check "x" echo a
-lacks "y" a "$out"
-finish
-END
-fails "a line that should be missing from an empty file" "is empty$" <<'END'
-check "x" true
-lacks "y" a "$out"
-finish
-END
-fails "a line that should be missing from a missing file" "^# there is no file nowhere" <<'END'
-lacks "x" a nowhere
-finish
-END
-fails "a wrong pattern of a line that should be missing" "^not ok 2 y" <<'END'
-check "x" echo a
-lacks "y" "[" "$out"
-finish
-END
+fails "a command with another exit status" "^# 'false' exited with 1, not 0" 'check "x" false'
+fails "a command that succeeds where it should not" "^# 'true' exited with 0, not 2" 'exits 2 "x" true'
+fails "a command that is missing" "exited with 127, not 1" 'exits 1 "x" nonesuch-command'
+fails "a condition that does not hold" "exited with 1, not 0" 'holds "x" test 1 -eq 2'
+fails "gtu run --verify that compares nothing" "exited with 1, not 0" 'verified "x" echo "unit      none"'
+fails "a line that is missing" "^# no line matches: b" 'check "x" echo a' 'says "y" b "$out"'
+fails "a line looked for in a missing file" "^# there is no file nowhere" 'says "x" a nowhere'
+fails "a line looked for before any command" "^# no command has run" 'says "x" a'
+fails "a pattern that matches every line" "every line matches" 'check "x" echo a' 'says "y" "b*" "$out"'
+fails "a line that should be missing" "^# matches: a" 'check "x" echo a' 'lacks "y" a "$out"'
+fails "a line that should be missing from an empty file" "is empty$" 'check "x" true' 'lacks "y" a "$out"'
+fails "a line that should be missing from a missing file" "^# there is no file nowhere" 'lacks "x" a nowhere'
+fails "a wrong pattern of a line that should be missing" "^not ok 2 y" 'check "x" echo a' 'lacks "y" "[" "$out"'
 fails "a message that is missing" "^# no line matches: b" <<'END'
 fails_with 1 "x" b bash -c 'echo a >&2; exit 1'
 finish
@@ -90,49 +54,19 @@ fails "a message with another exit status" "^not ok 1 x$" <<'END'
 fails_with 2 "x" a bash -c 'echo a >&2; exit 1'
 finish
 END
-fails "output that is missing" "^# no line matches: b" <<'END'
-prints "x" b echo a
-finish
-END
+fails "output that is missing" "^# no line matches: b" 'prints "x" b echo a'
 fails "output with a bad exit status" "^not ok 1 x$" <<'END'
 prints "x" a bash -c 'echo a; exit 1'
 finish
 END
-fails "a file that should be empty" "^# a" <<'END'
-check "x" echo a
-empty "y" "$out"
-finish
-END
-fails "a missing file that should be empty" "^# there is no file nowhere" <<'END'
-empty "x" nowhere
-finish
-END
-fails "files that differ" "^# < a" <<'END'
-echo a >a; echo b >b
-same "x" a b
-finish
-END
-fails "equal files without a byte" "^# a is empty" <<'END'
-: >a; : >b
-same "x" a b
-finish
-END
-fails "equal output of commands that print nothing" "is empty" <<'END'
-same "x" <(true) <(true)
-finish
-END
-fails "files that are missing" "No such file" <<'END'
-same "x" a b
-finish
-END
-fails "a loop over too little" "^not ok 1 there are at least 3 apples" <<'END'
-at_least 3 2 apples
-finish
-END
-fails "a count that is no number" "^not ok 1 there are at least 3 apples" <<'END'
-at_least 3 "" apples
-finish
-END
+fails "a file that should be empty" "^# a" 'check "x" echo a' 'empty "y" "$out"'
+fails "a missing file that should be empty" "^# there is no file nowhere" 'empty "x" nowhere'
+fails "files that differ" "^# < a" 'echo a >a; echo b >b' 'same "x" a b'
+fails "equal files without a byte" "^# a is empty" ': >a; : >b' 'same "x" a b'
+fails "equal output of commands that print nothing" "is empty" 'same "x" <(true) <(true)'
+fails "files that are missing" "No such file" 'same "x" a b'
+fails "a loop over too little" "^not ok 1 there are at least 3 apples" 'at_least 3 2 apples'
+fails "a count that is no number" "^not ok 1 there are at least 3 apples" 'at_least 3 "" apples'
 
 # ---- input ----
 given "python3 is missing (apt-get install python3)" command -v python3
@@ -143,44 +77,23 @@ PROGRAM
 finish
 END
 always
-fails "an empty Python program" "python needs a program" <<'END'
-python "x" </dev/null
-finish
-END
+fails "an empty Python program" "python needs a program" 'python "x" </dev/null'
 fails "a here-document that no command reads" "a here-document or a pipe, which 'cat' does not read" <<'END'
 check "x" cat <<'INPUT'
 text
 INPUT
 finish
 END
-fails "a pipe that no command reads" "a here-document or a pipe, which 'cat' does not read" <<'END'
-shopt -s lastpipe
-echo text | check "x" cat
-finish
-END
+fails "a pipe that no command reads" "a here-document or a pipe, which 'cat' does not read" 'shopt -s lastpipe' 'echo text | check "x" cat'
 
 # ---- scripts ----
-fails "a script without a check" "^not ok 1 the script makes a check" <<'END'
-finish
-END
+fails "a script without a check" "^not ok 1 the script makes a check"
 fails "a script without finish" "the script ends with finish \(it ended before, with exit status 0\)" <<'END'
 check "x" true
 END
-fails "a script that exits with 0 in the middle" "the script ends with finish \(it ended before, with exit status 0\)" <<'END'
-check "x" true
-exit 0
-finish
-END
-fails "an unset variable" "the script ends with finish \(it ended before, with exit status 1\)" <<'END'
-check "x" true
-check "y" test "$nonesuch"
-finish
-END
-fails "a syntax error" "the script ends with finish" <<'END'
-check "x" true
-if then
-finish
-END
+fails "a script that exits with 0 in the middle" "the script ends with finish \(it ended before, with exit status 0\)" 'check "x" true' 'exit 0'
+fails "an unset variable" "the script ends with finish \(it ended before, with exit status 1\)" 'check "x" true' 'check "y" test "$nonesuch"'
+fails "a syntax error" "the script ends with finish" 'check "x" true' 'if then'
 fails "a check that is not reached" "^# line 4: 	check \"y\" false" <<'END'
 check "x" true
 if false; then
@@ -202,11 +115,7 @@ twice x
 	twice y
 finish
 END
-fails "a check in a subshell" "a check in a subshell or in a pipe is not counted" <<'END'
-(check "x" false)
-check "y" true
-finish
-END
+fails "a check in a subshell" "a check in a subshell or in a pipe is not counted" '(check "x" false)' 'check "y" true'
 fails "a check in a pipe" "a check in a subshell or in a pipe is not counted" <<'END'
 echo a | while read -r line; do report "not ok" "$line"; done
 check "y" true
@@ -252,11 +161,7 @@ END
 passes "a skip of the whole script" "^1\.\.0 # SKIP there is no moon$" <<'END'
 skip_all "there is no moon"
 END
-passes "what at_exit left" "^cleaned$" <<'END'
-at_exit echo cleaned
-check "x" true
-finish
-END
+passes "what at_exit left" "^cleaned$" 'at_exit echo cleaned' 'check "x" true'
 
 child <<'END'
 check "x" true

@@ -75,4 +75,24 @@ static inline void fuzz_split(const uint8_t **data, size_t *size, struct gtu_com
 	*size -= n;
 }
 
+/*
+ * A target that reads an input under @file with gtu_reader_@reader. Companions' suffixes: their
+ * content comes first in the input; each refers to the one before it.
+ */
+#define FUZZ_READER(reader, file, ...)                                                             \
+	int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);                              \
+	int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)                               \
+	{                                                                                          \
+		static const char *const suffix[] = { NULL, ##__VA_ARGS__ };                       \
+		struct gtu_companion beside[3] = { { .suffix = NULL } };                           \
+		const unsigned count = sizeof(suffix) / sizeof(suffix[0]);                         \
+                                                                                                   \
+		for (unsigned i = 1; i < count; i++) {                                             \
+			beside[i] = (struct gtu_companion){ .suffix = suffix[i],                   \
+							    .next = i > 1 ? &beside[i - 1] : NULL }; \
+			fuzz_split(&data, &size, &beside[i]);                                      \
+		}                                                                                  \
+		return fuzz_read(&gtu_reader_##reader, file, data, size, count > 1 ? &beside[count - 1] : NULL); \
+	}
+
 #endif

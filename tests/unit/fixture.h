@@ -150,6 +150,13 @@ static inline uint32_t fx_mailbox_status(struct fx *f)
 	return (uint32_t)fx_reg(f, GTU_REG_MBOX_STATUS, 4);
 }
 
+/* A mailbox command that must succeed. */
+static inline void fx_command(struct fx *f, uint32_t command, unsigned n, const uint64_t *arg)
+{
+	fx_mailbox(f, command, n, arg);
+	CHECKF(fx_mailbox_status(f) == GTU_MBOX_E_OK, "mailbox command %u: status %u", command, fx_mailbox_status(f));
+}
+
 static inline void fx_queue_open(struct fx *f, unsigned n, unsigned context, uint32_t event_ring)
 {
 	struct fx_buffer *sq = fx_buffer(f, GTU_SQ_BYTES(FX_RING_LOG2));
@@ -159,8 +166,7 @@ static inline void fx_queue_open(struct fx *f, unsigned n, unsigned context, uin
 
 	f->queue[n] = (struct fx_queue){ .sq = (void *)sq->at, .cq = (void *)cq->at };
 	f->queue[n].status = (void *)(f->queue[n].cq + (1u << FX_RING_LOG2));
-	fx_mailbox(f, GTU_MBOX_QUEUE_ENABLE, 6, arg);
-	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_E_OK);
+	fx_command(f, GTU_MBOX_QUEUE_ENABLE, 6, arg);
 }
 
 static inline void fx_release(void *what)
@@ -197,8 +203,7 @@ static inline struct fx *fx_open(const struct gtu_dev_config *config, uint64_t s
 	table = fx_buffer(f, sizeof(*f->table) << FX_TABLE_LOG2);
 	f->table = (void *)table->at;
 	arg[0] = 0, arg[1] = table->bus, arg[2] = FX_TABLE_LOG2, arg[3] = 1;
-	fx_mailbox(f, GTU_MBOX_CTX_ENABLE, 4, arg);
-	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_E_OK);
+	fx_command(f, GTU_MBOX_CTX_ENABLE, 4, arg);
 	fx_queue_open(f, 0, 0, GTU_RING_NONE);
 	return f;
 }
@@ -298,11 +303,18 @@ static inline void fx_run(struct fx *f, uint64_t budget)
 		;
 }
 
-/* A mailbox command that must succeed. */
-static inline void fx_command(struct fx *f, uint32_t command, unsigned n, const uint64_t *arg)
+/* Submit @count times. */
+static inline void fx_submit_many(struct fx *f, unsigned n, const struct gtu_hw_desc *desc, unsigned count)
 {
-	fx_mailbox(f, command, n, arg);
-	CHECKF(fx_mailbox_status(f) == GTU_MBOX_E_OK, "mailbox command %u: status %u", command, fx_mailbox_status(f));
+	while (count--)
+		fx_submit_to(f, n, desc);
+}
+
+/* Submit, and run until the device has nothing to do. */
+static inline void fx_submit_run(struct fx *f, unsigned n, const struct gtu_hw_desc *desc)
+{
+	fx_submit_to(f, n, desc);
+	fx_run(f, 1 << 16);
 }
 
 /* RESET or DISABLE queue @n, and start again with its first entry. */

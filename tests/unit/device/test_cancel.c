@@ -49,12 +49,9 @@ TEST(cancel_waiting_running_and_completed_jobs)
 {
 	struct fx *f = fx_open(NULL, 1);
 	struct gtu_hw_desc d = fx_fill(f, 1 << 20);
-	unsigned i;
 
-	fx_submit_to(f, 0, &nop);
-	fx_run(f, 1 << 16);
-	for (i = 0; i < 4; i++)
-		fx_submit_to(f, 0, &d);
+	fx_submit_run(f, 0, &nop);
+	fx_submit_many(f, 0, &d, 4);
 	gtu_dev_step(f->dev, 1000);
 	cancel(f, 0, 3);
 	fx_run(f, 1 << 16);
@@ -72,8 +69,7 @@ TEST(cancel_is_idempotent_and_checks_its_range)
 	struct gtu_hw_desc d = fx_fill(f, 1 << 20);
 	unsigned i;
 
-	for (i = 0; i < 6; i++)
-		fx_submit_to(f, 0, &d);
+	fx_submit_many(f, 0, &d, 6);
 	CHECK_EQ(try_cancel(f, 0, 7), GTU_MBOX_E_ARG);
 	CHECK_EQ(try_cancel(f, 0, 0x7fffffff), GTU_MBOX_E_ARG);
 	CHECK_EQ(try_cancel(f, 0, 1ull << 32), GTU_MBOX_E_ARG);
@@ -84,8 +80,7 @@ TEST(cancel_is_idempotent_and_checks_its_range)
 	fx_run(f, 1 << 16);
 	for (i = 0; i < 6; i++)
 		expect(f, 0, GTU_CPL_OK);
-	for (i = 0; i < 6; i++)
-		fx_submit_to(f, 0, &d);
+	fx_submit_many(f, 0, &d, 6);
 	cancel(f, 0, 10);
 	cancel(f, 0, 10);
 	cancel(f, 0, 8);			/* does not revoke the larger one */
@@ -93,8 +88,7 @@ TEST(cancel_is_idempotent_and_checks_its_range)
 	for (i = 6; i < 12; i++)
 		expect(f, 0, i < 10 ? GTU_CPL_CANCELED : GTU_CPL_OK);
 	cancel(f, 0, 12);			/* all have ended */
-	fx_submit_to(f, 0, &nop);
-	fx_run(f, 1 << 16);
+	fx_submit_run(f, 0, &nop);
 	expect(f, 0, GTU_CPL_OK);
 	nothing_more(f, 0);
 }
@@ -109,8 +103,7 @@ TEST(cancel_across_index_wraparound)
 	q->sq_head = q->sq_tail = q->cq_head = q->cq_tail = 0u - 4;
 	f->queue[0].tail = f->queue[0].head = 0u - 4;
 	memset(f->queue[0].cq, 0xff, SLOTS * sizeof(*f->queue[0].cq));
-	for (i = 0; i < 8; i++)
-		fx_submit_to(f, 0, &nop);
+	fx_submit_many(f, 0, &nop, 8);
 	CHECK_EQ(try_cancel(f, 0, 5), GTU_MBOX_E_ARG);
 	cancel(f, 0, 2);
 	fx_run(f, 1 << 16);
@@ -130,11 +123,9 @@ TEST(cancel_of_a_stalled_demand_stream_releases_its_unit)
 
 	fx_queue_open(f, 1, 0, GTU_RING_NONE);
 	fx_submit_to(f, 0, &s);
-	fx_submit_to(f, 0, &nop);
-	fx_run(f, 1 << 16);
+	fx_submit_run(f, 0, &nop);
 	CHECK_EQ(ring->waiting, 1);
-	fx_submit_to(f, 1, &other);
-	fx_run(f, 1 << 16);
+	fx_submit_run(f, 1, &other);
 	CHECK(!fx_poll(f, 1, &c));
 	cancel(f, 0, 1);
 	/* the ring alone notifies the consumer; the waiter for the unit is woken */
@@ -144,8 +135,7 @@ TEST(cancel_of_a_stalled_demand_stream_releases_its_unit)
 	expect(f, 1, GTU_CPL_OK);
 	expect(f, 0, GTU_CPL_OK);
 	/* the unit still works */
-	fx_submit_to(f, 0, &other);
-	fx_run(f, 1 << 16);
+	fx_submit_run(f, 0, &other);
 	expect(f, 0, GTU_CPL_OK);
 }
 
@@ -155,8 +145,7 @@ TEST(cancel_of_a_stream_that_waits_for_space)
 	struct gtu_hw_ring *ring;
 	struct gtu_hw_desc s = fx_stream(f, 10000, 2, 0, &ring);
 
-	fx_submit_to(f, 0, &s);
-	fx_run(f, 1 << 16);
+	fx_submit_run(f, 0, &s);
 	CHECK(ring->waiting == 1 && ring->producer == 2);
 	cancel(f, 0, 1);
 	CHECK_EQ(expect(f, 0, GTU_CPL_CANCELED).count, 2);
@@ -171,12 +160,9 @@ TEST(cancel_of_a_job_that_waits_for_a_unit)
 
 	fx_queue_open(f, 1, 0, GTU_RING_NONE);
 	fx_queue_open(f, 2, 0, GTU_RING_NONE);
-	fx_submit_to(f, 0, &s);
-	fx_run(f, 1 << 16);
-	fx_submit_to(f, 1, &other);
-	fx_run(f, 1 << 16);
-	fx_submit_to(f, 2, &other);
-	fx_run(f, 1 << 16);
+	fx_submit_run(f, 0, &s);
+	fx_submit_run(f, 1, &other);
+	fx_submit_run(f, 2, &other);
 	cancel(f, 1, 1);
 	CHECK_EQ(expect(f, 1, GTU_CPL_CANCELED).cycles, 0);
 	/* only queue 2 waits now: it must get the unit, without a leftover claim of queue 1 */
@@ -184,8 +170,7 @@ TEST(cancel_of_a_job_that_waits_for_a_unit)
 	fx_run(f, 1 << 16);
 	expect(f, 0, GTU_CPL_CANCELED);
 	expect(f, 2, GTU_CPL_OK);
-	fx_submit_to(f, 1, &other);
-	fx_run(f, 1 << 16);
+	fx_submit_run(f, 1, &other);
 	expect(f, 1, GTU_CPL_OK);
 }
 
@@ -199,8 +184,7 @@ TEST(cancel_of_a_fence_and_of_the_job_it_waits_for)
 	fx_submit_to(f, 0, &s);
 	fx_submit_to(f, 1, &fence);
 	fx_submit_to(f, 1, &nop);
-	fx_submit_to(f, 2, &fence);
-	fx_run(f, 1 << 16);
+	fx_submit_run(f, 2, &fence);
 	nothing_more(f, 1);
 	cancel(f, 1, 1);
 	fx_run(f, 1 << 16);
@@ -221,11 +205,9 @@ TEST(cancel_with_a_full_completion_ring)
 	unsigned i;
 
 	for (i = 0; i < SLOTS; i++)
-		fx_submit_to(f, 0, &nop);
-	fx_run(f, 1 << 16);
+		fx_submit_run(f, 0, &nop);
 	for (i = 0; i < SLOTS; i++)
-		fx_submit_to(f, 0, &nop);
-	fx_run(f, 1 << 16);
+		fx_submit_run(f, 0, &nop);
 	CHECK_EQ(q->status->cq_tail, SLOTS);
 	cancel(f, 0, SLOTS + 10);
 	fx_run(f, 1 << 16);
@@ -246,13 +228,11 @@ TEST(cancel_ends_with_a_reset_or_an_error)
 	struct fx_queue *q = &f->queue[0];
 	unsigned i;
 
-	for (i = 0; i < 8; i++)
-		fx_submit_to(f, 0, &nop);
+	fx_submit_many(f, 0, &nop, 8);
 	cancel(f, 0, 8);
 	fx_queue_restart(f, GTU_MBOX_QUEUE_RESET, 0);
 	for (i = 0; i < 8; i++)
-		fx_submit_to(f, 0, &nop);
-	fx_run(f, 1 << 16);
+		fx_submit_run(f, 0, &nop);
 	for (i = 0; i < 8; i++)
 		expect(f, 0, GTU_CPL_OK);
 	fx_doorbell(f, 0, GTU_DB_SUBMIT, (8 + SLOTS + 1) | 8ull << 32);
@@ -267,14 +247,12 @@ TEST(a_canceled_job_raises_the_armed_events)
 
 	fx_event_ring_open(f, 0, 10, 1);
 	fx_queue_open(f, 1, 0, 0);
-	fx_submit_to(f, 1, &s);
-	fx_run(f, 1 << 16);
+	fx_submit_run(f, 1, &s);
 	fx_doorbell(f, 1, GTU_DB_ARM, 0);
 	CHECK_EQ(f->irqs[1], 0);
 	cancel(f, 1, 1);
 	CHECK_EQ(f->irqs[1], 1);
-	fx_submit_to(f, 1, &s);
-	fx_run(f, 1 << 16);
+	fx_submit_run(f, 1, &s);
 	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 100);
 	CHECK_EQ(f->irqs[1], 1);
 	cancel(f, 1, 2);
@@ -299,8 +277,7 @@ TEST(event_for_the_armed_record)
 	struct gtu_hw_ring *ring;
 	struct gtu_hw_desc s = fx_stream(f, 10000, 4, GTU_IRU_DEMAND, &ring);
 
-	fx_submit_to(f, 1, &s);
-	fx_run(f, 1 << 16);
+	fx_submit_run(f, 1, &s);
 	CHECK_EQ(ring->producer, 0);
 	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 1);
 	__atomic_store_n(&ring->requested, 1, __ATOMIC_RELEASE);
@@ -347,18 +324,15 @@ TEST(armed_when_nothing_runs)
 
 	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 0);
 	CHECK_EQ(f->irqs[1], 1);
-	fx_submit_to(f, 1, &s);
-	fx_run(f, 1 << 16);
+	fx_submit_run(f, 1, &s);
 	CHECK_EQ(f->irqs[1], 1);		/* the first arming was consumed */
 	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 1000000);	/* after its end */
 	CHECK_EQ(f->irqs[1], 2);
 	expect(f, 1, GTU_CPL_OK);
 	/* jobs are pending but none can start: the completion ring is full */
 	for (i = 0; i < SLOTS; i++)
-		fx_submit_to(f, 1, &nop);
-	fx_run(f, 1 << 16);
-	fx_submit_to(f, 1, &nop);
-	fx_run(f, 1 << 16);
+		fx_submit_run(f, 1, &nop);
+	fx_submit_run(f, 1, &nop);
 	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 0);
 	CHECK_EQ(f->irqs[1], 3);
 }
@@ -388,8 +362,7 @@ TEST(two_arms_and_both_doorbells)
 	struct gtu_hw_ring *ring;
 	struct gtu_hw_desc s = fx_stream(f, 10000, 4, GTU_IRU_DEMAND, &ring);
 
-	fx_submit_to(f, 1, &s);
-	fx_run(f, 1 << 16);
+	fx_submit_run(f, 1, &s);
 	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 0);
 	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 2);	/* replaces the first */
 	fx_doorbell(f, 1, GTU_DB_ARM, 0);
@@ -419,12 +392,10 @@ TEST(a_reset_disarms_events)
 	struct fx *f = armed_open();
 	struct gtu_hw_desc s = fx_stream(f, 1000, 2, 0, NULL);
 
-	fx_submit_to(f, 1, &s);
-	fx_run(f, 1 << 16);
+	fx_submit_run(f, 1, &s);
 	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 50);
 	fx_queue_restart(f, GTU_MBOX_QUEUE_RESET, 1);
-	fx_submit_to(f, 1, &nop);
-	fx_run(f, 1 << 16);
+	fx_submit_run(f, 1, &nop);
 	CHECK_EQ(f->irqs[1], 0);
 	CHECK(fx_reg(f, GTU_REG_CAPS, 8) & GTU_CAP_CANCEL);
 	CHECK(fx_reg(f, GTU_REG_CAPS, 8) & GTU_CAP_STREAM_EVENTS);

@@ -35,8 +35,7 @@ TEST(seek_resumes_a_queue)
 	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_E_ARG);
 	fx_mailbox(f, GTU_MBOX_QUEUE_SEEK, 3, wide);
 	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_E_ARG);
-	fx_mailbox(f, GTU_MBOX_QUEUE_SEEK, 3, seek);
-	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_E_OK);
+	fx_command(f, GTU_MBOX_QUEUE_SEEK, 3, seek);
 	CHECK_EQ(f->queue[1].status->sq_head, first);
 	CHECK_EQ(f->queue[1].status->cq_tail, first);
 	fx_mailbox(f, GTU_MBOX_QUEUE_SEEK, 3, seek);
@@ -46,8 +45,7 @@ TEST(seek_resumes_a_queue)
 	memset(f->queue[1].cq, 0xff, slots * sizeof(*f->queue[1].cq));
 	f->queue[1].tail = first;
 	f->queue[1].head = first - 1;
-	for (i = 0; i < slots; i++)
-		fx_submit_to(f, 1, &nop);
+	fx_submit_many(f, 1, &nop, slots);
 	fx_run(f, 100);
 	CHECK_EQ(f->queue[1].status->cq_tail, first + slots - 1);
 	for (i = first; i < first + slots - 1; i++) {
@@ -134,8 +132,9 @@ TEST(every_status)
 	struct gtu_hw_desc d;
 	struct gtu_hw_cpl c;
 
-#define EXPECT(what, place)                                                                        \
+#define EXPECT(change, what, place)                                                                \
 	do {                                                                                       \
+		change;                                                                            \
 		c = fx_do(f, &d, 0);                                                               \
 		CHECKF(c.status == (what) && c.operand == (place), "status %u operand %u, expected %u %u", \
 		       c.status, c.operand, what, place);                                          \
@@ -167,29 +166,21 @@ TEST(every_status)
 	wrong[2].desc.flags = 0x8000;
 	wrong[3].desc.operand[4].offset = 1;
 	for (unsigned i = 0; i < LENGTH(wrong); i++) {
-		d = wrong[i].desc;
-		EXPECT(wrong[i].status, wrong[i].operand);
+		EXPECT(d = wrong[i].desc, wrong[i].status, wrong[i].operand);
 	}
-	d = copy(ka, 0, kb, 0, 10, 0), d.operand[1].count = 9;
-	EXPECT(GTU_CPL_OVERFLOW, 1);
+	EXPECT((d = copy(ka, 0, kb, 0, 10, 0), d.operand[1].count = 9), GTU_CPL_OVERFLOW, 1);
 	CHECK_EQ(c.needed, 10);
 	fx_buffer_free(gone);
-	d = copy(kg, 0, kb, 0, 10, 0);
-	EXPECT(GTU_CPL_DMA, 0);
+	EXPECT(d = copy(kg, 0, kb, 0, 10, 0), GTU_CPL_DMA, 0);
 	f->table[GTU_KEY_SLOT(kx)].flags = 0;
-	d = copy(kx, 0, kb, 0, 10, 0);
-	EXPECT(GTU_CPL_KEY, 0);
-	f->table[GTU_KEY_SLOT(kx)].flags = GTU_REGION_VALID | GTU_REGION_READ | 11u << GTU_REGION_PAGE_SHIFT;
-	EXPECT(GTU_CPL_KEY, 0);
-	f->table[GTU_KEY_SLOT(kx)].flags = GTU_REGION_VALID | GTU_REGION_READ | GTU_REGION_APERTURE;
-	EXPECT(GTU_CPL_KEY, 0);		/* its base is outside the aperture */
+	EXPECT(d = copy(kx, 0, kb, 0, 10, 0), GTU_CPL_KEY, 0);
+	EXPECT(f->table[GTU_KEY_SLOT(kx)].flags = GTU_REGION_VALID | GTU_REGION_READ | 11u << GTU_REGION_PAGE_SHIFT, GTU_CPL_KEY, 0);
+	/* its base is outside the aperture */
+	EXPECT(f->table[GTU_KEY_SLOT(kx)].flags = GTU_REGION_VALID | GTU_REGION_READ | GTU_REGION_APERTURE, GTU_CPL_KEY, 0);
 	fx_put(f, GTU_REG_CYCLE_LIMIT, 8, 100);
-	d = copy(ka, 0, kb, 0, 4000, 0);
-	EXPECT(GTU_CPL_LIMIT, 0xff);
-	d.limit = 1;
-	EXPECT(GTU_CPL_OK, 0xff);
-	d = (struct gtu_hw_desc){ .opcode = GTU_OP_NOP };
-	EXPECT(GTU_CPL_OK, 0xff);
+	EXPECT(d = copy(ka, 0, kb, 0, 4000, 0), GTU_CPL_LIMIT, 0xff);
+	EXPECT(d.limit = 1, GTU_CPL_OK, 0xff);
+	EXPECT((d = (struct gtu_hw_desc){ .opcode = GTU_OP_NOP }), GTU_CPL_OK, 0xff);
 	CHECK_EQ(c.cycles, 1);
 	CHECK_EQ(fx_reg(f, GTU_REG_ERROR, 4), 0);	/* user errors set no device error */
 }
@@ -206,22 +197,15 @@ TEST(parameter_block)
 	memset(a->at, 0x5a, 1024);
 	op[0] = (struct gtu_hw_operand){ ka, 1024, 0 };
 	op[1] = (struct gtu_hw_operand){ kb, 1024, 0 };
-	d.operand[0] = (struct gtu_hw_operand){ ka, 2, 1024 };
-	EXPECT(GTU_CPL_OK, 0xff);
+	EXPECT((d.operand[0] = (struct gtu_hw_operand){ ka, 2, 1024 }), GTU_CPL_OK, 0xff);
 	CHECK(!memcmp(a->at, b->at, 1024));
-	d.operand[0].count = 0;
-	EXPECT(GTU_CPL_OPERAND, 0);
-	d.operand[0].count = 17;
-	EXPECT(GTU_CPL_OPERAND, 0);
-	d.operand[0] = (struct gtu_hw_operand){ ka, 2, 1032 };
-	EXPECT(GTU_CPL_OPERAND, 0);
-	d.operand[0] = (struct gtu_hw_operand){ ka, 16, 4096 - 16 };
-	EXPECT(GTU_CPL_BOUNDS, 0);
-	d.operand[0] = (struct gtu_hw_operand){ kb, 2, 1024 };
-	EXPECT(GTU_CPL_RIGHTS, 0);
+	EXPECT(d.operand[0].count = 0, GTU_CPL_OPERAND, 0);
+	EXPECT(d.operand[0].count = 17, GTU_CPL_OPERAND, 0);
+	EXPECT((d.operand[0] = (struct gtu_hw_operand){ ka, 2, 1032 }), GTU_CPL_OPERAND, 0);
+	EXPECT((d.operand[0] = (struct gtu_hw_operand){ ka, 16, 4096 - 16 }), GTU_CPL_BOUNDS, 0);
+	EXPECT((d.operand[0] = (struct gtu_hw_operand){ kb, 2, 1024 }), GTU_CPL_RIGHTS, 0);
 	d.operand[0] = (struct gtu_hw_operand){ ka, 3, 1024 };
-	d.operand[5].key = ka;
-	EXPECT(GTU_CPL_OPERAND, 5);
+	EXPECT(d.operand[5].key = ka, GTU_CPL_OPERAND, 5);
 }
 
 TEST(no_completion_is_lost)
@@ -280,8 +264,7 @@ TEST(queue_errors_are_sticky)
 	fx_doorbell(f, 0, GTU_DB_SUBMIT, 1);
 	CHECK(!gtu_dev_pending(f->dev));
 	memset(q->cq, 0, GTU_CQ_BYTES(FX_RING_LOG2));
-	fx_mailbox(f, GTU_MBOX_QUEUE_RESET, 1, &queue);
-	CHECK_EQ(fx_mailbox_status(f), 0);
+	fx_command(f, GTU_MBOX_QUEUE_RESET, 1, &queue);
 	CHECK_EQ(q->status->state, GTU_QUEUE_ENABLED);
 	CHECK_EQ(fx_do(f, &nop, 0).status, GTU_CPL_OK);
 	fx_doorbell(f, 0, GTU_DB_SUBMIT, 1 | 2ull << 32);	/* claims two consumed of one completed */
@@ -342,8 +325,7 @@ TEST(fences_order_queues)
 	int i;
 
 	fx_queue_open(f, 1, 0, GTU_RING_NONE);
-	for (i = 0; i < 5; i++)
-		fx_submit_to(f, 0, &d);
+	fx_submit_many(f, 0, &d, 5);
 	fx_submit_to(f, 1, &fence);
 	for (i = 0; i < 5; i++) {
 		while (!fx_poll(f, 0, &c)) {
@@ -449,15 +431,14 @@ TEST(aperture_regions)
 	r->base = 65536 - 4096;
 	for (i = 0; i < 4096; i++)
 		a->at[i] = (uint8_t)(i * 7);
-	EXPECT(GTU_CPL_OK, 0xff);
+	EXPECT((void)0, GTU_CPL_OK, 0xff);
 	for (i = 0; i < 4096; i += 8) {
 		uint64_t v;
 
 		memcpy(&v, a->at + i, 8);
 		CHECK(gtu_dev_read(f->dev, GTU_BAR_APERTURE, 65536 - 4096 + i, 8) == v);
 	}
-	r->base += 1;
-	EXPECT(GTU_CPL_KEY, 1);
+	EXPECT(r->base += 1, GTU_CPL_KEY, 1);
 }
 
 TEST(monitor_counts_requests)

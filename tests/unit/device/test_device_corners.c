@@ -16,8 +16,7 @@ TEST(fence_after_a_rejected_job)
 
 	fx_queue_open(f, 1, 0, GTU_RING_NONE);
 	fx_submit_to(f, 1, &bad);
-	fx_submit_to(f, 0, &fence);
-	fx_run(f, 1 << 16);
+	fx_submit_run(f, 0, &fence);
 	CHECK(fx_poll(f, 1, &c) && fx_poll(f, 0, &c));
 }
 
@@ -28,25 +27,20 @@ TEST(fence_and_a_queue_that_is_reset)
 	struct gtu_hw_cpl c;
 
 	fx_queue_open(f, 1, 0, GTU_RING_NONE);
-	fx_submit_to(f, 1, &s);
-	fx_run(f, 1 << 16);
-	fx_submit_to(f, 0, &fence);
-	fx_run(f, 1 << 16);
+	fx_submit_run(f, 1, &s);
+	fx_submit_run(f, 0, &fence);
 	CHECK(!fx_poll(f, 0, &c));
 	/* reset, and busy again before the fence is checked */
 	fx_queue_restart(f, GTU_MBOX_QUEUE_RESET, 1);
-	fx_submit_to(f, 1, &s);
-	fx_run(f, 1 << 16);
+	fx_submit_run(f, 1, &s);
 	CHECK(fx_poll(f, 0, &c));
 	/* the same queue in another context */
-	fx_submit_to(f, 0, &fence);
-	fx_run(f, 1 << 16);
+	fx_submit_run(f, 0, &fence);
 	CHECK(!fx_poll(f, 0, &c));
 	fx_context_open(f, 1, 1);
 	fx_queue_restart(f, GTU_MBOX_QUEUE_DISABLE, 1);
 	fx_queue_open(f, 1, 1, GTU_RING_NONE);
-	fx_submit_to(f, 1, &s);
-	fx_run(f, 1 << 16);
+	fx_submit_run(f, 1, &s);
 	CHECK(fx_poll(f, 0, &c));
 }
 
@@ -100,21 +94,18 @@ TEST(a_stalled_stream_loses_its_exclusive_unit)
 	struct gtu_hw_cpl c;
 
 	fx_queue_open(f, 1, 0, GTU_RING_NONE);
-	fx_submit_to(f, 0, &s);
-	fx_run(f, 1 << 16);
+	fx_submit_run(f, 0, &s);
 	CHECK_EQ(ring->waiting, 1);
 	CHECK(fx_reg(f, GTU_REG_STATUS, 4) & GTU_STATUS_BUSY);
 	/* a waiter that is disabled again does not affect the owner */
-	fx_submit_to(f, 1, &other);
-	fx_run(f, 1 << 16);
+	fx_submit_run(f, 1, &other);
 	fx_queue_restart(f, GTU_MBOX_QUEUE_DISABLE, 1);
 	gtu_dev_idle(f->dev, GTU_STALL_LIMIT);
 	fx_run(f, 1 << 16);
 	CHECK(!fx_poll(f, 0, &c));
 	/* a waiter that stays does; the ring alone notifies the consumer */
 	fx_queue_open(f, 1, 0, GTU_RING_NONE);
-	fx_submit_to(f, 1, &other);
-	fx_run(f, 1 << 16);
+	fx_submit_run(f, 1, &other);
 	gtu_dev_idle(f->dev, GTU_STALL_LIMIT);
 	fx_run(f, 1 << 16);
 	CHECK(fx_poll(f, 0, &c));
@@ -133,8 +124,7 @@ TEST(stall_time_includes_work_of_other_queues)
 
 	fx_queue_open(f, 1, 0, GTU_RING_NONE);
 	fx_queue_open(f, 2, 0, GTU_RING_NONE);
-	fx_submit_to(f, 0, &s);
-	fx_run(f, 1 << 16);
+	fx_submit_run(f, 0, &s);
 	fx_submit_to(f, 1, &s);
 	/* most of the time passes idle, the rest while a third queue is busy */
 	fx_run(f, 1 << 16);
@@ -157,12 +147,11 @@ TEST(an_exclusive_unit_is_shared_fairly)
 	struct fx *f = fx_open(NULL, 1);
 	struct gtu_hw_desc many = fx_stream(f, 2000, 1024, 0, NULL), one = fx_stream(f, 100, 1024, 0, NULL);
 	struct gtu_hw_cpl c;
-	unsigned done = 0, i;
+	unsigned done = 0;
 
 	fx_context_open(f, 1, 1);
 	fx_queue_open(f, 1, 1, GTU_RING_NONE);
-	for (i = 0; i < 12; i++)
-		fx_submit_to(f, 0, &many);
+	fx_submit_many(f, 0, &many, 12);
 	gtu_dev_step(f->dev, 10);
 	fx_submit_to(f, 1, &one);
 	while (!fx_poll(f, 1, &c)) {
@@ -185,8 +174,7 @@ TEST(events_of_disabled_queues_and_late_rings)
 	fx_queue_open(f, 2, 0, 0);
 	fx_doorbell(f, 1, GTU_DB_ARM, 0);
 	fx_submit_to(f, 1, &nop);
-	fx_submit_to(f, 2, &nop);
-	fx_run(f, 1 << 16);
+	fx_submit_run(f, 2, &nop);
 	fx_event_ring_open(f, 0, 1, 1);
 	CHECK_EQ(f->irqs[1], 1);
 	/* pending with a full ring when the queue is disabled: no event of a disabled queue */

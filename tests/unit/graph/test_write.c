@@ -98,7 +98,7 @@ static bool holds(unsigned f, const struct gtu_graph *g)
 	const bool directed = g->flags & GTU_GRAPH_DIRECTED, from_one = !g->n || (!g->ids && g->id_base == 1);
 	const bool from_zero = !g->n || (!g->ids && !g->id_base), weighted = g->weight_type;
 	bool whole = true, positive = true, fits32 = true, fits31 = true, loop = false, twice = false;
-	uint8_t *met = calloc(g->n + 1, 1);
+	uint8_t *met = test_alloc(g->n, 1);
 	uint64_t v, e, isolated = 0;
 
 	for (v = 0; v < g->n; v++)

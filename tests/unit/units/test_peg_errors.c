@@ -43,8 +43,9 @@ static struct gtu_hw_cpl run(struct bed *b, const struct gtu_hw_desc *d)
 	return c;
 }
 
-#define EXPECT(what, place)                                                                        \
+#define EXPECT(change, what, place)                                                                \
 	do {                                                                                       \
+		change;                                                                            \
 		const struct gtu_hw_cpl c_ = run(&b, &d);                                          \
 		CHECKF(c_.status == (what) && c_.operand == (place), "status %u operand %u, expected %u %u", \
 		       c_.status, c_.operand, what, place);                                        \
@@ -57,55 +58,31 @@ TEST(descriptors_are_checked)
 	struct bed b;
 
 	plain(&b, 2);
-	d = describe(&b);
-	EXPECT(GTU_CPL_OK, 0xff);
-	d.param |= 1u << 13;
-	EXPECT(GTU_CPL_RESERVED, 0xff);
-	d.param |= 1u << 22;
-	EXPECT(GTU_CPL_RESERVED, 0xff);
-	d.param &= ~(GTU_PEG_WITH_SRC | GTU_PEG_WITH_DST);
-	EXPECT(GTU_CPL_PARAM, 0xff);
-	d.param |= 17 << GTU_PEG_ENGINES_SHIFT;
-	EXPECT(GTU_CPL_PARAM, 0xff);
-	d.param |= GTU_PEG_STAND_BY;
-	EXPECT(GTU_CPL_PARAM, 0xff);
-	d.param |= GTU_PEG_VERTEX_LIST;
-	EXPECT(GTU_CPL_PARAM, 0xff);
-	d.imm = 46 * 1024 + 16;
-	EXPECT(GTU_CPL_PARAM, 0xff);
-	d.imm = 2049ull << 32;
-	EXPECT(GTU_CPL_PARAM, 0xff);
-	d.imm = 255ull << 32;		/* a warp of 8-byte edges has 256 bytes */
-	EXPECT(GTU_CPL_PARAM, 0xff);
-	d.imm = 256ull << 32 | 8;
-	EXPECT(GTU_CPL_OK, 0xff);
-	d.imm = 7;
-	EXPECT(GTU_CPL_PARAM, 0xff);
-	d.param2 = 4;
-	EXPECT(GTU_CPL_PARAM, 0xff);
-	d.param2 = 21;
-	EXPECT(GTU_CPL_PARAM, 0xff);
-	d.param2 = 0;
-	EXPECT(GTU_CPL_OPERAND, GTU_PEG_OUTPUT);
+	EXPECT(d = describe(&b), GTU_CPL_OK, 0xff);
+	EXPECT(d.param |= 1u << 13, GTU_CPL_RESERVED, 0xff);
+	EXPECT(d.param |= 1u << 22, GTU_CPL_RESERVED, 0xff);
+	EXPECT(d.param &= ~(GTU_PEG_WITH_SRC | GTU_PEG_WITH_DST), GTU_CPL_PARAM, 0xff);
+	EXPECT(d.param |= 17 << GTU_PEG_ENGINES_SHIFT, GTU_CPL_PARAM, 0xff);
+	EXPECT(d.param |= GTU_PEG_STAND_BY, GTU_CPL_PARAM, 0xff);
+	EXPECT(d.param |= GTU_PEG_VERTEX_LIST, GTU_CPL_PARAM, 0xff);
+	EXPECT(d.imm = 46 * 1024 + 16, GTU_CPL_PARAM, 0xff);
+	EXPECT(d.imm = 2049ull << 32, GTU_CPL_PARAM, 0xff);
+	EXPECT(d.imm = 255ull << 32, GTU_CPL_PARAM, 0xff);	/* a warp of 8-byte edges has 256 bytes */
+	EXPECT(d.imm = 256ull << 32 | 8, GTU_CPL_OK, 0xff);
+	EXPECT(d.imm = 7, GTU_CPL_PARAM, 0xff);
+	EXPECT(d.param2 = 4, GTU_CPL_PARAM, 0xff);
+	EXPECT(d.param2 = 21, GTU_CPL_PARAM, 0xff);
+	EXPECT(d.param2 = 0, GTU_CPL_OPERAND, GTU_PEG_OUTPUT);
+	EXPECT(memset(&block(&b)[GTU_PEG_OUTPUT], 0, 16), GTU_CPL_OPERAND, GTU_PEG_OUTPUT);
 	memset(&block(&b)[GTU_PEG_OUTPUT], 0, 16);
-	EXPECT(GTU_CPL_OPERAND, GTU_PEG_OUTPUT);
-	memset(&block(&b)[GTU_PEG_OUTPUT], 0, 16);
-	d.param2 = 0;
-	EXPECT(GTU_CPL_OPERAND, GTU_PEG_SPILL);
-	block(&b)[GTU_PEG_RINGS].count = 48;
-	EXPECT(GTU_CPL_OPERAND, GTU_PEG_RINGS);
-	block(&b)[GTU_PEG_RINGS].count = 1 << 20;
-	EXPECT(GTU_CPL_BOUNDS, GTU_PEG_RINGS);
-	block(&b)[GTU_PEG_RINGS].key = b.key[ROW];
-	EXPECT(GTU_CPL_RIGHTS, GTU_PEG_RINGS);
-	block(&b)[GTU_PEG_VERTICES].count = 0;
-	EXPECT(GTU_CPL_OPERAND, GTU_PEG_VERTICES);
-	memset(&block(&b)[GTU_PEG_EDGES], 0, 16);
-	EXPECT(GTU_CPL_OPERAND, GTU_PEG_EDGES);
-	block(&b)[GTU_PEG_EDGES].key ^= 1u << 16;
-	EXPECT(GTU_CPL_KEY, GTU_PEG_EDGES);
-	block(&b)[GTU_PEG_SPILL].offset = 64;
-	EXPECT(GTU_CPL_OPERAND, GTU_PEG_SPILL);
+	EXPECT(d.param2 = 0, GTU_CPL_OPERAND, GTU_PEG_SPILL);
+	EXPECT(block(&b)[GTU_PEG_RINGS].count = 48, GTU_CPL_OPERAND, GTU_PEG_RINGS);
+	EXPECT(block(&b)[GTU_PEG_RINGS].count = 1 << 20, GTU_CPL_BOUNDS, GTU_PEG_RINGS);
+	EXPECT(block(&b)[GTU_PEG_RINGS].key = b.key[ROW], GTU_CPL_RIGHTS, GTU_PEG_RINGS);
+	EXPECT(block(&b)[GTU_PEG_VERTICES].count = 0, GTU_CPL_OPERAND, GTU_PEG_VERTICES);
+	EXPECT(memset(&block(&b)[GTU_PEG_EDGES], 0, 16), GTU_CPL_OPERAND, GTU_PEG_EDGES);
+	EXPECT(block(&b)[GTU_PEG_EDGES].key ^= 1u << 16, GTU_CPL_KEY, GTU_PEG_EDGES);
+	EXPECT(block(&b)[GTU_PEG_SPILL].offset = 64, GTU_CPL_OPERAND, GTU_PEG_SPILL);
 }
 
 TEST(values_in_memory_are_checked)

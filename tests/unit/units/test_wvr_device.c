@@ -253,8 +253,9 @@ TEST(skips_remove_work_that_no_warp_holds)
 	CHECK(skipped > 1000);
 }
 
-#define EXPECT(what, place, element_, needed_)                                                     \
+#define EXPECT(change, what, place, element_, needed_)                                             \
 	do {                                                                                       \
+		change;                                                                            \
 		struct run r_;                                                                     \
 		drive(&b, &r_, &d, 0, 0, 0, 1);                                                    \
 		CHECK_EQ(r_.cpl.status, what);                                                     \
@@ -273,27 +274,19 @@ TEST(errors_name_the_registration)
 	for (unsigned i = 0; i < 3; i++)
 		b.reg[i] = (struct gtu_hw_registration){ .entry = i, .vid = i, .start = 5 * i, .degree = 2 };
 	d = describe(&b, 0, 4, 0);
-	b.reg[2].entry = 512;
-	EXPECT(GTU_CPL_INDEX, 0, 2, 512);
-	b.reg[2].entry = 0;
-	EXPECT(GTU_CPL_INDEX, 0, 2, 0);
-	b.reg[1].flags = GTU_WVR_LAST;		/* in another round the entry may be registered again */
-	EXPECT(GTU_CPL_OK, 0xff, 0, 0);
-	b.reg[2].flags = 2;
-	EXPECT(GTU_CPL_RESERVED, 0, 2, 2);
+	EXPECT(b.reg[2].entry = 512, GTU_CPL_INDEX, 0, 2, 512);
+	EXPECT(b.reg[2].entry = 0, GTU_CPL_INDEX, 0, 2, 0);
+	/* in another round the entry may be registered again */
+	EXPECT(b.reg[1].flags = GTU_WVR_LAST, GTU_CPL_OK, 0xff, 0, 0);
+	EXPECT(b.reg[2].flags = 2, GTU_CPL_RESERVED, 0, 2, 2);
 	b.reg[2].flags = 0;
-	b.reg[2].vid = 0xffffffff;
-	EXPECT(GTU_CPL_WIDTH, 0, 2, 0xffffffff);
+	EXPECT(b.reg[2].vid = 0xffffffff, GTU_CPL_WIDTH, 0, 2, 0xffffffff);
 	b.reg[2].vid = 7;
 	b.reg[2].start = 0xfffffff0;
-	b.reg[2].degree = 15;
-	EXPECT(GTU_CPL_OK, 0xff, 0, 0);
-	b.reg[2].degree = 16;
-	EXPECT(GTU_CPL_WIDTH, 0, 2, 16);
-	d.param = GTU_WVR_EIDS_8;
-	EXPECT(GTU_CPL_OK, 0xff, 0, 0);
-	b.reg[2].degree = ~0ull;
-	EXPECT(GTU_CPL_WIDTH, 0, 2, ~0ull);
+	EXPECT(b.reg[2].degree = 15, GTU_CPL_OK, 0xff, 0, 0);
+	EXPECT(b.reg[2].degree = 16, GTU_CPL_WIDTH, 0, 2, 16);
+	EXPECT(d.param = GTU_WVR_EIDS_8, GTU_CPL_OK, 0xff, 0, 0);
+	EXPECT(b.reg[2].degree = ~0ull, GTU_CPL_WIDTH, 0, 2, ~0ull);
 	b.reg[2].degree = 1;
 	d.param = 8;
 	fx_submit_to(b.f, 0, &d);

@@ -42,45 +42,9 @@ done
 needs_install
 check "make install installs into DESTDIR" in_turn make -C "$root" install DESTDIR="$work/dest" PREFIX=/opt/gtu
 holds "make install installs the tool" test -x dest/opt/gtu/bin/gtu
-cat >use.c <<'END'
-#include <stdio.h>
-#include <gtu/gtu.h>
-
-int main(void)
-{
-	uint32_t in[64], out[64];
-	struct gtu_region r[3];
-	uint64_t mask[1] = { 0x5 };
-	struct gtu_array a, m, o;
-	struct gtu_completion done;
-	struct gtu_error err;
-	struct gtu_device *dev;
-	struct gtu_queue *q;
-	int i;
-
-	for (i = 0; i < 64; i++)
-		in[i] = 100 + i;
-	if (gtu_open("model", &dev, &err) || gtu_queue_create(dev, NULL, &q, &err) ||
-	    gtu_region_add(dev, in, sizeof(in), GTU_READ, &r[0], &err) ||
-	    gtu_region_add(dev, out, sizeof(out), GTU_READ | GTU_WRITE, &r[1], &err) ||
-	    gtu_region_add(dev, mask, sizeof(mask), GTU_READ, &r[2], &err)) {
-		fprintf(stderr, "%s\n", err.text);
-		return 1;
-	}
-	a = gtu_array(&r[0], 0, 64, 4);
-	o = gtu_array(&r[1], 0, 64, 4);
-	m = gtu_array(&r[2], 0, 64, 0);
-	if (gtu_scu_data(q, &a, &m, NULL, &o, &done, &err)) {
-		fprintf(stderr, "%s\n", err.text);
-		return 1;
-	}
-	printf("%d %u %u\n", (int)done.count, (unsigned)out[0], (unsigned)out[1]);
-	gtu_queue_destroy(q);
-	gtu_close(dev);
-	return 0;
-}
-END
-echo "2 100 102" >want
+sed -n '/^```c$/,/^```$/p' "$root/README.md" | sed '/^```/d' >use.c
+at_least 10 "$(wc -l <use.c)" "lines in the README's program"
+echo "3 elements, the first is 11" >want
 needs pkg-config
 export PKG_CONFIG_PATH=$work/dest/opt/gtu/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$work/dest
 check "a program links with the shared library" \

@@ -31,7 +31,7 @@ cd "$work" || exit 1
 count=0 failed=0 finished= missing= cleanup=()
 out=$work/.out err=$work/.err
 declare -A reached=() makes_checks=([exits]= [check]= [holds]= [python]= [verified]= [says]= [lacks]= [empty]= [same]= [at_least]=
-	[fails_with]= [prints]=)
+	[fails_with]= [prints]= [json]= [drawings]=)
 
 # The script ends: clean up, and fail if it has not come to finish.
 ended() {
@@ -227,6 +227,30 @@ python() {
 	needs python3
 	holds "$name" python3 "$program" "$@" </dev/null
 	missing=$before
+}
+
+# json NAME FILE EXPRESSION...: each Python expression over the document d in FILE is true; $out and $err stay
+json() {
+	{
+		echo "import json; d = json.load(open('$2'))"
+		printf 'assert %s, d\n' "${@:3}"
+	} >"$work/.json.py"
+	[ $# -ge 3 ] || broken "json needs an expression"
+	python "$1" "$work/.json.py"
+}
+
+# drawings NAME FILE...: each file is XML, or has SVG drawings that are, at least one
+drawings() {
+	cat >"$work/.drawings.py" <<-'END'
+		import re, sys, xml.dom.minidom
+		for name in sys.argv[1:]:
+		    text = open(name, encoding="utf-8").read()
+		    drawings = [text] if name.endswith(".svg") else re.findall(r"<svg.*?</svg>", text, re.S)
+		    assert drawings, name
+		    for svg in drawings:
+		        xml.dom.minidom.parseString(svg.encode())
+	END
+	python "$1" "$work/.drawings.py" "${@:2}"
 }
 
 # readable FILE: there is something to judge

@@ -54,7 +54,7 @@ exits 2 "gtu top refuses a device without a driver" gtu top --device model
 exits 2 "gtu top refuses a word that is no option" gtu top gtu0
 exits 2 "gtu top refuses an interval of 0" gtu top --interval 0
 exits 1 "gtu top fails where the JSON cannot be written" gtu top --json /nonexistent/x
-place=$(mktemp -d /tmp/gtu-top-XXXXXX) || exit 1
+place=$(mktemp -d /tmp/gtu-top-XX) || exit 1
 at_exit rm -rf "$place"
 chmod 755 "$place"
 cp "$bin/gtu" "$place/gtu"
@@ -130,11 +130,8 @@ between counters 3
 code=$?
 holds "gtu top --json ends with 0" test $code -eq 0
 python "gtu top computes rates from the difference of the counters" rates.py 2
-python "gtu top reads every counter of the interface" <<'END'
-import json
-u = json.load(open("top.json"))["devices"][0]["units"]
-assert [len(u[n]["counters"]) for n in ("scu", "iru", "peg", "wvr")] == [9, 12, 17, 18], {n: len(u[n]["counters"]) for n in u}
-END
+json "gtu top reads every counter of the interface" top.json \
+	'[len(d["devices"][0]["units"][n]["counters"]) for n in ("scu", "iru", "peg", "wvr")] == [9, 12, 17, 18]'
 put units 0x1
 put zcm/enable 0
 prints "gtu top --once runs on a device with one unit" "^  scu " gtu top --once --interval 0.05

@@ -14,11 +14,8 @@ while read -r command; do
 done <commands
 check "gtu run bfs runs in plain software" gtu run bfs build/k12.gtu --unit none --output plain.txt
 same "the tutorial's hops are those of plain software" plain.txt build/hops.txt
-python "the tutorial's JSON counts the monitored requests by size" <<'END'
-import json
-z = json.load(open("build/peg.json"))["counters"]["zcm"]
-assert sum(z["host_read_%d" % size] for size in (32, 64, 96, 128)) > 0, z
-END
+json "the tutorial's JSON counts the monitored requests by size" build/peg.json \
+	'sum(d["counters"]["zcm"]["host_read_%d" % size] for size in (32, 64, 96, 128)) > 0'
 grep -o '](\([^):]*\))' "$tutorial" | tr -d ']()' >links
 at_least 3 "$(wc -l <links)" "links in the tutorial"
 while read -r path; do

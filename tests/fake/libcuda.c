@@ -12,6 +12,9 @@
 
 #include "fake_cuda.h"
 
+/* the parameters are those of the driver's functions */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 #ifdef FAKE_CPU
 void *cpu_kernel_find(const char *name);
 void cpu_kernel_run(void *kernel, unsigned blocks, unsigned threads, void **params);
@@ -44,7 +47,6 @@ static int fails(const char *name)
 
 CUresult cuInit(unsigned flags)
 {
-	(void)flags;
 	return fake_cuda.init;
 }
 
@@ -83,7 +85,6 @@ CUresult cuDeviceGet(CUdevice *dev, int ordinal)
 
 CUresult cuDeviceGetName(char *name, int size, CUdevice dev)
 {
-	(void)dev;
 	FAIL();
 	strncpy(name, "Fake GPU", (size_t)size);
 	return CUDA_SUCCESS;
@@ -91,7 +92,6 @@ CUresult cuDeviceGetName(char *name, int size, CUdevice dev)
 
 CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice dev)
 {
-	(void)dev;
 	FAIL();
 	switch (attribute) {
 	case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *value = fake_cuda.compute_major; break;
@@ -108,7 +108,6 @@ CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice dev)
 
 CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
 {
-	(void)dev;
 	FAIL();
 	*bytes = fake_cuda.free_bytes;
 	return CUDA_SUCCESS;
@@ -116,7 +115,6 @@ CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice dev)
 {
-	(void)dev;
 	FAIL();
 	*ctx = (CUcontext)&fake_cuda;
 	fake_cuda.contexts++;
@@ -145,7 +143,6 @@ static void release(void *data)
 
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
 {
-	(void)dev;
 	if (!--fake_cuda.contexts)
 		while (pieces)
 			release(pieces->data);
@@ -154,7 +151,6 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
 
 CUresult cuCtxPushCurrent_v2(CUcontext ctx)
 {
-	(void)ctx;
 	FAIL();
 	fake_cuda.pushed++;
 	return CUDA_SUCCESS;
@@ -162,7 +158,6 @@ CUresult cuCtxPushCurrent_v2(CUcontext ctx)
 
 CUresult cuCtxPopCurrent_v2(CUcontext *ctx)
 {
-	(void)ctx;
 	fake_cuda.pushed--;
 	return CUDA_SUCCESS;
 }
@@ -240,7 +235,6 @@ CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t bytes)
 
 CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned flags)
 {
-	(void)flags;
 	FAIL();
 	if (bytes > fake_cuda.most_managed)
 		fake_cuda.most_managed = bytes;
@@ -256,7 +250,6 @@ CUresult cuMemFree_v2(CUdeviceptr ptr)
 
 CUresult cuMemAdvise(CUdeviceptr ptr, size_t bytes, int advice, CUdevice dev)
 {
-	(void)ptr, (void)bytes, (void)dev;
 	FAIL();
 	fake_cuda.advised |= 1u << advice;
 	return CUDA_SUCCESS;
@@ -264,7 +257,6 @@ CUresult cuMemAdvise(CUdeviceptr ptr, size_t bytes, int advice, CUdevice dev)
 
 CUresult cuMemHostAlloc(void **ptr, size_t bytes, unsigned flags)
 {
-	(void)flags;
 	FAIL();
 	return allocate(ptr, bytes);
 }
@@ -278,7 +270,6 @@ CUresult cuMemFreeHost(void *ptr)
 
 CUresult cuMemHostRegister_v2(void *ptr, size_t bytes, unsigned flags)
 {
-	(void)ptr, (void)bytes;
 	FAIL();
 	if (fake_cuda.register_needs & ~flags)
 		return CUDA_ERROR_INVALID_VALUE;
@@ -289,14 +280,12 @@ CUresult cuMemHostRegister_v2(void *ptr, size_t bytes, unsigned flags)
 
 CUresult cuMemHostUnregister(void *ptr)
 {
-	(void)ptr;
 	fake_cuda.live--;
 	return CUDA_SUCCESS;
 }
 
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *dptr, void *ptr, unsigned flags)
 {
-	(void)flags;
 	FAIL();
 	*dptr = (CUdeviceptr)(uintptr_t)ptr;
 	return CUDA_SUCCESS;
@@ -333,7 +322,6 @@ CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes)
 
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
 {
-	(void)stream;
 	FAIL();
 	memcpy((void *)(uintptr_t)to, from, bytes);
 	return CUDA_SUCCESS;
@@ -341,7 +329,6 @@ CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CU
 
 CUresult cuMemsetD8Async(CUdeviceptr ptr, unsigned char value, size_t count, CUstream stream)
 {
-	(void)stream;
 	FAIL();
 	memset((void *)(uintptr_t)ptr, value, count);
 	return CUDA_SUCCESS;
@@ -349,7 +336,6 @@ CUresult cuMemsetD8Async(CUdeviceptr ptr, unsigned char value, size_t count, CUs
 
 CUresult cuMemsetD32Async(CUdeviceptr ptr, unsigned value, size_t count, CUstream stream)
 {
-	(void)stream;
 	FAIL();
 	for (size_t i = 0; i < count; i++)
 		((unsigned *)(uintptr_t)ptr)[i] = value;
@@ -358,7 +344,6 @@ CUresult cuMemsetD32Async(CUdeviceptr ptr, unsigned value, size_t count, CUstrea
 
 CUresult cuModuleLoadData(CUmodule *module, const void *image)
 {
-	(void)image;
 	FAIL();
 	*module = (CUmodule)&fake_cuda;
 	return CUDA_SUCCESS;
@@ -366,13 +351,11 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image)
 
 CUresult cuModuleUnload(CUmodule module)
 {
-	(void)module;
 	return CUDA_SUCCESS;
 }
 
 CUresult cuModuleGetFunction(CUfunction *f, CUmodule module, const char *name)
 {
-	(void)module, (void)name;
 	FAIL();
 #ifdef FAKE_CPU
 	*f = cpu_kernel_find(name);
@@ -386,8 +369,6 @@ CUresult cuModuleGetFunction(CUfunction *f, CUmodule module, const char *name)
 CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
 			unsigned shared, CUstream stream, void **params, void **extra)
 {
-	(void)f, (void)gx, (void)gy, (void)gz, (void)bx, (void)by, (void)bz;
-	(void)shared, (void)stream, (void)params, (void)extra;
 	FAIL();
 	fake_cuda.launches++;
 #ifdef FAKE_CPU
@@ -398,7 +379,6 @@ CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, uns
 
 CUresult cuStreamSynchronize(CUstream stream)
 {
-	(void)stream;
 	FAIL();
 	return CUDA_SUCCESS;
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "tests/unit/library.h"
+#include "tools/reference/reference.h"
 
 struct bed {
 	struct gtu_device *dev;
@@ -112,31 +113,15 @@ TEST(bfs_of_figure_4)
 	for (uint64_t seed = 1; seed <= 12; seed++) {
 		const bool demand = seed % 3 == 0;
 		struct gtu_peg *peg = NULL;
-		uint64_t *want, *got, *queue, head = 0, tail = 0, listed = 1;
-		const uint64_t *row;
+		uint64_t *want = test_alloc(2000, 8), *got = test_alloc(2000, 8), listed = 1;
+		struct gtu_graph g;
 		struct bed b;
 
 		bed_open(&b, seed % 4 ? "model" : "model:peg_list_bytes=64,peg_entries=3", 2000, seed % 2, seed);
-		row = b.row.addr;
-		want = test_alloc(b.n, 8);
-		got = test_alloc(b.n, 8);
-		queue = test_alloc(b.n, 8);
-		for (uint64_t v = 0; v < b.n; v++)
-			want[v] = got[v] = ~0ull;
-		want[5] = got[5] = 0;
-		queue[tail++] = 5;
-		while (head < tail) {
-			const uint64_t v = queue[head++];
-
-			for (uint64_t i = row[v]; i < row[v + 1]; i++) {
-				const uint64_t to = id(&b, b.col.addr, i);
-
-				if (want[to] == ~0ull) {
-					want[to] = want[v] + 1;
-					queue[tail++] = to;
-				}
-			}
-		}
+		g = (struct gtu_graph){ .n = b.n, .m = b.m, .edge_bytes = b.wide, .row = b.row.addr, .col = b.col.addr };
+		CHECK(!reference_bfs(&g, 5, want));
+		memset(got, 0xff, 8 * b.n);
+		got[5] = 0;
 		if (b.wide == 8)
 			*(uint64_t *)b.list[0].addr = 5;
 		else

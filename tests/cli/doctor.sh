@@ -3,7 +3,7 @@
 . "${0%/*}/tap.bash"
 
 # another user, who cannot access this test's folder, runs gtu doctor too
-place=$(mktemp -d /tmp/gtu-doctor-XX) || exit 1
+place=$(mktemp -d /tmp/gtu-doctor-XXXXXX) || exit 1
 at_exit rm -rf "$place"
 chmod 755 "$place"
 cp "$bin/gtu" "$place/gtu" && cd "$place" || exit 1

@@ -20,7 +20,7 @@ newer() {
 	*)
 		verified "gcn over $name is right by $unit" gtu run gcn g.gtu --features 3 --unit $unit --verify ;;
 	esac
-	verified "hash over $name is right by $unit" gtu run hash g.gtu --queries 100000 --unit $unit --verify
+	verified "hash over $name is right by $unit" gtu run hash g.gtu --queries 10000 --unit $unit --verify
 }
 found=0
 for file in "$graphs"/*; do

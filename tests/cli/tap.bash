@@ -29,7 +29,7 @@ fi
 exec </dev/null
 cd "$work" || exit 1
 count=0 failed=0 finished= missing= cleanup=()
-out=$work/.out err=$work/.err
+out=$work/.out err=$work/.err turn=0 running=
 declare -A reached=() makes_checks=([exits]= [check]= [holds]= [python]= [verified]= [says]= [lacks]= [empty]= [same]= [at_least]=
 	[fails_with]= [prints]= [json]= [drawings]=)
 
@@ -148,8 +148,8 @@ skipped() {
 	[ -n "$missing" ] && skip "$1" "$missing"
 }
 
-# Runs the rest with its output in FILE.out and FILE.err; its exit status is the answer. The files are
-# replaced afterwards, so the command may read what an earlier one has written into them.
+# Runs the rest with its output in FILE.out and FILE.err, or, without FILE, in $out and $err; its exit status is the answer.
+# These are two pairs of files in turn, so the command may read what an earlier one has written into them.
 run_into() {
 	local file=$1 status
 	shift
@@ -157,21 +157,16 @@ run_into() {
 	if [ -p /dev/stdin ] || { [ -f /dev/stdin ] && [ "$(stat -Lc %h /dev/stdin)" = 0 ]; }; then
 		broken "a here-document or a pipe, which '$1' does not read: use python, or a file"
 	fi
-	"$@" >"$file.new-out" 2>"$file.new-err" </dev/null
+	running=${file:-$work/.run-$((turn = 1 - turn))}
+	"$@" >"$running.out" 2>"$running.err" </dev/null
 	status=$?
-	mv "$file.new-out" "$file.out"
-	mv "$file.new-err" "$file.err"
+	[ -n "$file" ] || { out=$running.out; err=$running.err; }
 	return $status
 }
 
 # Runs the rest; its standard output and error are in $out and $err, its exit status is the answer.
 quietly() {
-	run_into "$work/" "$@"
-}
-
-show() {
-	sed 's/^/# stdout: /' "$1.out" | head -12
-	sed 's/^/# stderr: /' "$1.err" | head -12
+	run_into "" "$@"
 }
 
 judge() {
@@ -183,27 +178,34 @@ judge() {
 		report "ok" "$name"
 	else
 		echo "# '$*' exited with $got, not $want"
-		show "$file"
+		sed 's/^/# stdout: /' "$running.out" | head -12
+		sed 's/^/# stderr: /' "$running.err" | head -12
 		report "not ok" "$name"
 	fi
 }
 
 # exits CODE NAME COMMAND...: the command's exit status is CODE; $out and $err have what it printed
 exits() {
-	skipped "$2" || judge "$work/" "$@"
+	skipped "$2" || judge "" "$@"
 }
 
 # check NAME COMMAND...: the command succeeds; $out and $err have what it printed
 check() {
-	skipped "$1" || judge "$work/" 0 "$@"
+	skipped "$1" || judge "" 0 "$@"
 }
 
 # verified NAME COMMAND...: gtu run --verify succeeds and says that it has compared its result
 verified() {
-	skipped "$1" || judge "$work/" 0 "$1" verifying "${@:2}"
+	skipped "$1" || judge "" 0 "$1" verifying "${@:2}"
 }
 verifying() {
-	"$@" && grep -q "^verified  equal to the reference code's result" "$work/.new-out"
+	local line
+
+	"$@" || return
+	while IFS= read -r line; do
+		[[ $line != "verified  equal to the reference code's result"* ]] || return 0
+	done <"$running.out"
+	return 1
 }
 
 # holds NAME COMMAND...: the command succeeds; $out and $err stay those of the command before

@@ -54,7 +54,7 @@ exits 2 "gtu top refuses a device without a driver" gtu top --device model
 exits 2 "gtu top refuses a word that is no option" gtu top gtu0
 exits 2 "gtu top refuses an interval of 0" gtu top --interval 0
 exits 1 "gtu top fails where the JSON cannot be written" gtu top --json /nonexistent/x
-place=$(mktemp -d /tmp/gtu-top-XX) || exit 1
+place=$(mktemp -d /tmp/gtu-top-XXXXXX) || exit 1
 at_exit rm -rf "$place"
 chmod 755 "$place"
 cp "$bin/gtu" "$place/gtu"

@@ -67,7 +67,6 @@ TEST(cancel_is_idempotent_and_checks_its_range)
 {
 	struct fx *f = fx_open(NULL, 1);
 	struct gtu_hw_desc d = fx_fill(f, 1 << 20);
-	unsigned i;
 
 	fx_submit_many(f, 0, &d, 6);
 	CHECK_EQ(try_cancel(f, 0, 7), GTU_MBOX_E_ARG);
@@ -78,14 +77,14 @@ TEST(cancel_is_idempotent_and_checks_its_range)
 	cancel(f, 0, 0);
 	cancel(f, 0, 0xfffffff0);		/* long ago */
 	fx_run(f, 1 << 16);
-	for (i = 0; i < 6; i++)
+	for (unsigned i = 0; i < 6; i++)
 		expect(f, 0, GTU_CPL_OK);
 	fx_submit_many(f, 0, &d, 6);
 	cancel(f, 0, 10);
 	cancel(f, 0, 10);
 	cancel(f, 0, 8);			/* does not revoke the larger one */
 	fx_run(f, 1 << 16);
-	for (i = 6; i < 12; i++)
+	for (unsigned i = 6; i < 12; i++)
 		expect(f, 0, i < 10 ? GTU_CPL_CANCELED : GTU_CPL_OK);
 	cancel(f, 0, 12);			/* all have ended */
 	fx_submit_run(f, 0, &nop);
@@ -97,7 +96,6 @@ TEST(cancel_across_index_wraparound)
 {
 	struct fx *f = fx_open(NULL, 1);
 	struct gtu_hwq *q = &f->dev->queue[0];
-	unsigned i;
 
 	/* four jobs before 2^32; the ring's slots and phases do not change */
 	q->sq_head = q->sq_tail = q->cq_head = q->cq_tail = 0u - 4;
@@ -107,9 +105,9 @@ TEST(cancel_across_index_wraparound)
 	CHECK_EQ(try_cancel(f, 0, 5), GTU_MBOX_E_ARG);
 	cancel(f, 0, 2);
 	fx_run(f, 1 << 16);
-	for (i = 0; i < 4; i++)
+	for (unsigned i = 0; i < 4; i++)
 		CHECK_EQ(f->queue[0].cq[SLOTS - 4 + i].status, GTU_CPL_CANCELED);
-	for (i = 0; i < 4; i++)
+	for (unsigned i = 0; i < 4; i++)
 		CHECK_EQ(f->queue[0].cq[i].status, i < 2 ? GTU_CPL_CANCELED : GTU_CPL_OK);
 }
 
@@ -202,23 +200,22 @@ TEST(cancel_with_a_full_completion_ring)
 {
 	struct fx *f = fx_open(NULL, 1);
 	struct fx_queue *q = &f->queue[0];
-	unsigned i;
 
-	for (i = 0; i < SLOTS; i++)
+	for (unsigned i = 0; i < SLOTS; i++)
 		fx_submit_run(f, 0, &nop);
-	for (i = 0; i < SLOTS; i++)
+	for (unsigned i = 0; i < SLOTS; i++)
 		fx_submit_run(f, 0, &nop);
 	CHECK_EQ(q->status->cq_tail, SLOTS);
 	cancel(f, 0, SLOTS + 10);
 	fx_run(f, 1 << 16);
 	CHECK_EQ(q->status->cq_tail, SLOTS);	/* no free slot, no completion: none is lost */
-	for (i = 0; i < SLOTS; i++) {
+	for (unsigned i = 0; i < SLOTS; i++) {
 		expect(f, 0, GTU_CPL_OK);
 		fx_doorbell(f, 0, GTU_DB_SUBMIT, q->tail | (uint64_t)q->head << 32);
 		fx_run(f, 1 << 16);
 		CHECK_EQ(q->status->cq_tail, SLOTS + i + 1);
 	}
-	for (i = 0; i < SLOTS; i++)
+	for (unsigned i = 0; i < SLOTS; i++)
 		expect(f, 0, i < 10 ? GTU_CPL_CANCELED : GTU_CPL_OK);
 }
 
@@ -226,14 +223,13 @@ TEST(cancel_ends_with_a_reset_or_an_error)
 {
 	struct fx *f = fx_open(NULL, 1);
 	struct fx_queue *q = &f->queue[0];
-	unsigned i;
 
 	fx_submit_many(f, 0, &nop, 8);
 	cancel(f, 0, 8);
 	fx_queue_restart(f, GTU_MBOX_QUEUE_RESET, 0);
-	for (i = 0; i < 8; i++)
+	for (unsigned i = 0; i < 8; i++)
 		fx_submit_run(f, 0, &nop);
-	for (i = 0; i < 8; i++)
+	for (unsigned i = 0; i < 8; i++)
 		expect(f, 0, GTU_CPL_OK);
 	fx_doorbell(f, 0, GTU_DB_SUBMIT, (8 + SLOTS + 1) | 8ull << 32);
 	CHECK_EQ(q->status->state, GTU_QUEUE_E_TAIL);
@@ -320,7 +316,6 @@ TEST(armed_when_nothing_runs)
 {
 	struct fx *f = armed_open();
 	struct gtu_hw_desc s = fx_stream(f, 1000, 1024, 0, NULL);
-	unsigned i;
 
 	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 0);
 	CHECK_EQ(f->irqs[1], 1);
@@ -330,7 +325,7 @@ TEST(armed_when_nothing_runs)
 	CHECK_EQ(f->irqs[1], 2);
 	expect(f, 1, GTU_CPL_OK);
 	/* jobs are pending but none can start: the completion ring is full */
-	for (i = 0; i < SLOTS; i++)
+	for (unsigned i = 0; i < SLOTS; i++)
 		fx_submit_run(f, 1, &nop);
 	fx_submit_run(f, 1, &nop);
 	fx_doorbell(f, 1, GTU_DB_ARM_STREAM, 0);

@@ -23,7 +23,6 @@ TEST(seek_resumes_a_queue)
 	const uint64_t busy[] = { 0, 0, 0 }, far[] = { 1, first, first - slots - 1 }, wide[] = { 1, 1ull << 32, 1 },
 		       seek[] = { 1, first, first - 1 };
 	struct fx *f = fx_open(NULL, 1);
-	uint32_t i;
 
 	fx_queue_open(f, 1, 0, GTU_RING_NONE);
 	CHECK(fx_reg(f, GTU_REG_CAPS, 8) & GTU_CAP_SEEK);
@@ -48,7 +47,7 @@ TEST(seek_resumes_a_queue)
 	fx_submit_many(f, 1, &nop, slots);
 	fx_run(f, 100);
 	CHECK_EQ(f->queue[1].status->cq_tail, first + slots - 1);
-	for (i = first; i < first + slots - 1; i++) {
+	for (uint32_t i = first; i < first + slots - 1; i++) {
 		CHECK_EQ(f->queue[1].cq[i % slots].sq_index, i);
 		CHECK_EQ(f->queue[1].cq[i % slots].phase, i & slots ? 0 : 1);
 	}
@@ -75,9 +74,8 @@ TEST(copy_through_all_regions)
 		struct gtu_hw_desc d;
 		struct gtu_hw_cpl c;
 		uint32_t ka, kb;
-		uint64_t i;
 
-		for (i = 0; i < a->bytes; i++)
+		for (uint64_t i = 0; i < a->bytes; i++)
 			a->at[i] = (uint8_t)test_random(&seed);
 		memset(b->at, 0xee, b->bytes);
 		ka = levels_a ? fx_region_scattered(f, a, first, length, GTU_REGION_READ, levels_a) :
@@ -92,9 +90,9 @@ TEST(copy_through_all_regions)
 		cycles = 200 + (bytes + 31) / 32;
 		CHECK_EQ(c.cycles, cycles);
 		CHECK(!memcmp(a->at + first + off_a, b->at + first + off_b, bytes));
-		for (i = 0; i < first + off_b; i++)
+		for (uint64_t i = 0; i < first + off_b; i++)
 			CHECK(b->at[i] == 0xee);
-		for (i = first + off_b + bytes; i < b->bytes; i++)
+		for (uint64_t i = first + off_b + bytes; i < b->bytes; i++)
 			CHECK(b->at[i] == 0xee);
 		test_end(NULL);
 	}
@@ -322,12 +320,11 @@ TEST(fences_order_queues)
 	const uint32_t ka = fx_memory(f, 1 << 16, GTU_REGION_READ, &a), kb = fx_memory(f, 1 << 16, GTU_REGION_WRITE, &b);
 	struct gtu_hw_desc fence = { .opcode = GTU_OP_FENCE }, d = copy(ka, 0, kb, 0, 1 << 16, 0);
 	struct gtu_hw_cpl c;
-	int i;
 
 	fx_queue_open(f, 1, 0, GTU_RING_NONE);
 	fx_submit_many(f, 0, &d, 5);
 	fx_submit_to(f, 1, &fence);
-	for (i = 0; i < 5; i++) {
+	for (int i = 0; i < 5; i++) {
 		while (!fx_poll(f, 0, &c)) {
 			CHECKF(!fx_poll(f, 1, &c), "the fence passed before %d earlier jobs completed", 5 - i);
 			CHECK(gtu_dev_pending(f->dev));
@@ -342,7 +339,7 @@ TEST(fences_order_queues)
 	fx_submit_to(f, 0, &d);
 	fx_submit_to(f, 1, &d);
 	fx_run(f, 50);
-	for (i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++)
 		CHECK(fx_poll(f, i, &c) && fx_poll(f, i, &c) && c.status == GTU_CPL_OK);
 	/* A fence does not wait for a queue that is reset. */
 	fx_submit_to(f, 0, &d);
@@ -425,14 +422,13 @@ TEST(aperture_regions)
 	struct gtu_hw_region *r = &f->table[GTU_KEY_SLOT(kp)];
 	struct gtu_hw_desc d = copy(ka, 0, kp, 0, 4096, 0);
 	struct gtu_hw_cpl c;
-	unsigned i;
 
 	r->flags |= GTU_REGION_APERTURE;
 	r->base = 65536 - 4096;
-	for (i = 0; i < 4096; i++)
+	for (unsigned i = 0; i < 4096; i++)
 		a->at[i] = (uint8_t)(i * 7);
 	EXPECT((void)0, GTU_CPL_OK, 0xff);
-	for (i = 0; i < 4096; i += 8) {
+	for (unsigned i = 0; i < 4096; i += 8) {
 		uint64_t v;
 
 		memcpy(&v, a->at + i, 8);
@@ -453,15 +449,14 @@ TEST(monitor_counts_requests)
 	const struct gtu_hw_cpl quiet = fx_do(f, &d, 0);
 	uint64_t *shown = calloc(GTU_ZCM_COUNTERS, 8);
 	struct gtu_hw_cpl c;
-	unsigned i;
 
 	fx_put(f, GTU_PAGE_ZCM + GTU_UREG_SET(GTU_ZCM_S_ENABLE), 4, 1);
 	c = fx_do(f, &d, 1 << 20);
 	CHECK(c.cycles == quiet.cycles && c.count == quiet.count);
-	for (i = 0; i < 3; i++)
+	for (unsigned i = 0; i < 3; i++)
 		gtu_dev_read(f->dev, GTU_BAR_APERTURE, 64 * i, 8);
 	fx_put(f, GTU_PAGE_ZCM + GTU_UREG_CTRL, 4, GTU_CTRL_SNAPSHOT | GTU_CTRL_CLEAR);
-	for (i = 0; i < GTU_ZCM_COUNTERS; i++)
+	for (unsigned i = 0; i < GTU_ZCM_COUNTERS; i++)
 		shown[i] = fx_reg(f, GTU_PAGE_ZCM + GTU_UREG_COUNTER(i), 8);
 	CHECK_EQ(shown[GTU_ZCM_C_REQUESTS(GTU_ZCM_HOST_READ, 1)], 1);
 	CHECK_EQ(shown[GTU_ZCM_C_REQUESTS(GTU_ZCM_HOST_READ, 3)], 1);
@@ -473,7 +468,7 @@ TEST(monitor_counts_requests)
 	CHECK_EQ(shown[GTU_ZCM_C_FLIGHT_SUM], 17 * 200 + 3);
 	CHECK(shown[GTU_ZCM_C_FLIGHT_MAX] == 17 && shown[GTU_ZCM_C_MONITORED] == c.cycles);
 	fx_put(f, GTU_PAGE_ZCM + GTU_UREG_CTRL, 4, GTU_CTRL_SNAPSHOT);
-	for (i = 0; i < GTU_ZCM_COUNTERS; i++)
+	for (unsigned i = 0; i < GTU_ZCM_COUNTERS; i++)
 		CHECK_EQ(fx_reg(f, GTU_PAGE_ZCM + GTU_UREG_COUNTER(i), 8), 0);
 	fx_put(f, GTU_PAGE_ZCM + GTU_UREG_SET(0), 4, 2);
 	CHECK_EQ(fx_reg(f, GTU_REG_ERROR, 4), GTU_ERROR_REGISTER);

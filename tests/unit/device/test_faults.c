@@ -26,11 +26,10 @@ static void faults(struct gtu_dev *dev, uint64_t corrupt, uint64_t invalidate, u
 static void ring_of_nops(uint64_t from, uint64_t seed, uint8_t cq[GTU_CQ_BYTES(FX_RING_LOG2)])
 {
 	struct fx *f = fx_open(NULL, 1);
-	unsigned i;
 
 	faults(f->dev, from, 0, 0, seed);
 	fx_submit_many(f, 0, &nop, SLOTS);
-	for (i = 0; i < 1000 && gtu_dev_step(f->dev, 100); i++)
+	for (unsigned i = 0; i < 1000 && gtu_dev_step(f->dev, 100); i++)
 		;
 	memcpy(cq, f->queue[0].cq, GTU_CQ_BYTES(FX_RING_LOG2));
 }
@@ -86,11 +85,10 @@ TEST(each_kind_of_corruption_occurs)
 	const struct gtu_hw_cpl *c = (void *)ring;
 	const struct gtu_hw_queue_status *s = (void *)(ring + SLOTS * sizeof(*c));
 	uint64_t seed;
-	unsigned i;
 
 	for (seed = 1; seed < 100; seed++) {
 		ring_of_nops(1, seed, ring);
-		for (i = 0; i < SLOTS; i++) {
+		for (unsigned i = 0; i < SLOTS; i++) {
 			phase += c[i].phase != 1;
 			index += c[i].sq_index != i;
 			status += c[i].status >= GTU_CPL_COUNT;
@@ -153,12 +151,11 @@ TEST(an_invalidate_that_never_completes)
 TEST(a_reset_that_never_completes)
 {
 	struct fx *f = fx_open(NULL, 1);
-	unsigned i;
 
 	faults(f->dev, 0, 0, 2, 0);
 	gtu_dev_reset(f->dev);
 	CHECK(fx_reg(f, GTU_REG_STATUS, 4) & GTU_STATUS_READY);
-	for (i = 0; i < 3; i++) {
+	for (unsigned i = 0; i < 3; i++) {
 		fx_put(f, GTU_REG_RESET, 4, GTU_RESET_KEY);
 		CHECK(!(fx_reg(f, GTU_REG_STATUS, 4) & GTU_STATUS_READY));
 		fx_mailbox(f, GTU_MBOX_NOP, 0, NULL);

@@ -76,11 +76,10 @@ static void valid_check(struct world *w, const struct gtu_hw_cpl *c)
 {
 	const uint8_t *from = w->valid->at + w->asked.operand[0].offset, *to = w->valid->at + VALID_BYTES;
 	const uint64_t at = w->asked.operand[1].offset, bytes = 4ull * w->asked.operand[0].count;
-	uint64_t i;
 
 	if (c->status || c->count != w->asked.operand[0].count || c->cookie != w->asked.cookie || memcmp(to + at, from, bytes))
 		fail(w, "a job of the well-behaved context ended with status %u, %" PRIu64 " elements", c->status, (uint64_t)c->count);
-	for (i = 0; i < VALID_BYTES; i++)
+	for (uint64_t i = 0; i < VALID_BYTES; i++)
 		if ((i < at || i >= at + bytes) && to[i])
 			fail(w, "byte %" PRIu64 " of the well-behaved context's memory was overwritten", i);
 	w->waiting = false;
@@ -94,11 +93,10 @@ static void submit(struct world *w)
 	const unsigned n = pick(w, QUEUES);
 	struct fx_queue *q = &w->f->queue[n];
 	const unsigned space = RING - (q->tail - q->head), most = 1 + (unsigned)pick(w, 6);
-	unsigned i;
 
 	if (w->queue[n].odd)
 		return;
-	for (i = 0; i < space && i < most && w->jobs < w->total; i++, w->jobs++) {
+	for (unsigned i = 0; i < space && i < most && w->jobs < w->total; i++, w->jobs++) {
 		const struct gtu_hw_desc d = descriptor(&w->hostile[w->queue[n].context]);
 
 		w->queue[n].opcode[q->tail % RING] = d.opcode;
@@ -110,9 +108,8 @@ static void submit(struct world *w)
 static void collect(struct world *w)
 {
 	struct gtu_hw_cpl c;
-	unsigned n;
 
-	for (n = 0; n <= QUEUES; n++) {
+	for (unsigned n = 0; n <= QUEUES; n++) {
 		struct fx_queue *q = &w->f->queue[n];
 
 		if (w->queue[n].odd) {
@@ -143,9 +140,7 @@ static void collect(struct world *w)
  */
 static void unblock(struct world *w)
 {
-	unsigned n;
-
-	for (n = 0; n < QUEUES; n++) {
+	for (unsigned n = 0; n < QUEUES; n++) {
 		struct queue *q = &w->queue[n];
 		const uint64_t arg[2] = { n, w->f->queue[n].tail };
 
@@ -171,11 +166,10 @@ static void unblock(struct world *w)
 static void check_region(struct world *w, unsigned c, unsigned i)
 {
 	const struct region *p = &w->hostile[c].region[i];
-	uint64_t n;
 
 	if (!p->mapped || i == APERTURE)
 		return;
-	for (n = 0; n < p->b->bytes; n++)
+	for (uint64_t n = 0; n < p->b->bytes; n++)
 		if ((n < p->first || n >= p->first + p->length) && p->b->at[n] != CANARY)
 			fail(w, "byte %" PRIu64 " of a buffer changed outside region %u of context %u, which has %" PRIu64 " bytes from %" PRIu64, n, i, c, p->length, p->first);
 	if (i == READ_ONLY && checksum(p) != p->sum)
@@ -186,7 +180,6 @@ static void check_all(struct world *w)
 {
 	const struct region *a = &w->hostile[0].region[APERTURE], *b = &w->hostile[1].region[APERTURE];
 	unsigned steps, c, i;
-	uint64_t n;
 
 	for (steps = 0; gtu_dev_pending(w->f->dev); steps++) {
 		gtu_dev_step(w->f->dev, 10000);
@@ -198,7 +191,7 @@ static void check_all(struct world *w)
 	for (c = 0; c < HOSTILE; c++)
 		for (i = 0; i < REGIONS; i++)
 			check_region(w, c, i);
-	for (n = 0; n < APERTURE_BYTES; n++)
+	for (uint64_t n = 0; n < APERTURE_BYTES; n++)
 		if ((n < a->first || n >= a->first + a->length) && (n < b->first || n >= b->first + b->length) && w->aperture->at[n] != CANARY)
 			fail(w, "byte %" PRIu64 " of the aperture changed outside all regions", n);
 	for (i = 4u << EVENTS_LOG2; i < w->events->bytes && w->events->at[i] == CANARY; i++)
@@ -291,20 +284,19 @@ static void report(const struct world *w)
 		{ GTU_OP_SCU_EXPAND, "SCU EXPAND" }, { GTU_OP_IRU_STREAM, "IRU" }, { GTU_OP_PEG_STREAM, "PEG" }, { GTU_OP_WVR_STREAM, "WVR" },
 	};
 	static const uint8_t met[] = { GTU_CPL_INDEX, GTU_CPL_BOUNDS, GTU_CPL_CANCELED, GTU_CPL_KEY, GTU_CPL_OVERFLOW };
-	unsigned i;
 
 	printf("# %" PRIu64 " descriptors, %.0f per second; %" PRIu64 " jobs discarded by %" PRIu64 " resets; %" PRIu64 " regions moved, %" PRIu64
 	       " words rewritten, memory checked %" PRIu64 " times; %.1f MiB, %.1f at first\n", w->jobs,
 	       (double)w->jobs * 1e9 / (double)(gtu_now_ns() - w->started + 1), w->swept, w->resets, w->moves, w->rewritten, w->checked,
 	       (double)w->rss / 1048576, (double)w->rss_first / 1048576);
 	printf("# completed:");
-	for (i = 0; i < LENGTH(kind); i++)
+	for (unsigned i = 0; i < LENGTH(kind); i++)
 		printf(" %s %" PRIu64, kind[i].name, w->done[kind[i].opcode]);
 	printf("\n# ended with status");
-	for (i = 0; i < GTU_CPL_COUNT; i++)
+	for (unsigned i = 0; i < GTU_CPL_COUNT; i++)
 		printf(" %u: %" PRIu64, i, w->status[i]);
 	printf("\n");
-	for (i = 0; i < LENGTH(kind); i++)
+	for (unsigned i = 0; i < LENGTH(kind); i++)
 		CHECKF(w->done[kind[i].opcode] > w->total / 10000, "too few valid descriptors: %s completed only %" PRIu64 " times",
 		       kind[i].name, w->done[kind[i].opcode]);
 	/* the events that the checks of check_all() and valid_check() depend on have occurred */
@@ -313,7 +305,7 @@ static void report(const struct world *w)
 	CHECKF(w->moves > w->total / 1000, "only %" PRIu64 " regions moved", w->moves);
 	CHECKF(w->resets > w->total / 1000, "only %" PRIu64 " resets", w->resets);
 	CHECKF(w->rewritten > w->total / 1000, "only %" PRIu64 " words were rewritten", w->rewritten);
-	for (i = 0; i < sizeof(met); i++)
+	for (unsigned i = 0; i < sizeof(met); i++)
 		CHECKF(w->status[met[i]] > w->total / 10000, "only %" PRIu64 " jobs ended with status %u", w->status[met[i]], met[i]);
 }
 
@@ -424,14 +416,13 @@ TEST(every_injected_bug_is_reported)
 {
 	char path[300], text[1000];
 	regex_t want;
-	unsigned i;
 	FILE *f;
 	int status;
 
 	if (getenv("GTU_HOSTILE_JOBS"))
 		SKIP("GTU_HOSTILE_JOBS is set: run descriptors only");
 	snprintf(path, sizeof(path), "%s/report", test_tmpdir());
-	for (i = 0; i < LENGTH(injected); i++) {
+	for (unsigned i = 0; i < LENGTH(injected); i++) {
 		const char *name = gtu_bug_name(injected[i].bug);
 
 		status = attack_in_child(injected[i].bug, path);

@@ -54,10 +54,9 @@ TEST(absent_is_not_unknown)
 	const struct gtu_dev_config none = { .absent_units = 0x1f };
 	struct fx *f = fx_open(&none, 1);
 	struct gtu_hw_desc d = { .opcode = GTU_OP_SCU_EXPAND + 1 };
-	unsigned i;
 
 	CHECK_EQ(fx_do(f, &d, 0).status, GTU_CPL_OPCODE);
-	for (i = 0; i < sizeof(known); i++) {
+	for (unsigned i = 0; i < sizeof(known); i++) {
 		d.opcode = known[i];
 		CHECK_EQ(fx_do(f, &d, 0).status, GTU_CPL_ABSENT);
 	}
@@ -189,9 +188,8 @@ TEST(mailbox_rejects_invalid_commands)
 		{ GTU_MBOX_EVENT_DISABLE, { 1 }, GTU_MBOX_E_STATE },
 	};
 	struct fx *f = fx_open(NULL, 1);
-	unsigned i;
 
-	for (i = 0; i < LENGTH(bad); i++) {
+	for (unsigned i = 0; i < LENGTH(bad); i++) {
 		fx_mailbox(f, bad[i].command, 6, bad[i].arg);
 		CHECKF(fx_mailbox_status(f) == bad[i].status, "command %u (row %u) gave %u, expected %u",
 		       bad[i].command, i, fx_mailbox_status(f), bad[i].status);
@@ -207,9 +205,8 @@ TEST(invalid_configurations_are_rejected)
 		{ .iru_ring_depth = 5000 }, { .doorbell_stride_log2 = 17 }, { .iru_sets = 4, .iru_banks = 8 },
 	};
 	static const struct gtu_host_ops ops = { .dma = fx_dma };
-	unsigned i;
 
-	for (i = 0; i < LENGTH(bad); i++) {
+	for (unsigned i = 0; i < LENGTH(bad); i++) {
 		const char *why = NULL;
 
 		CHECKF(!gtu_dev_create(&bad[i], &ops, NULL, &why) && why, "configuration %u was accepted", i);

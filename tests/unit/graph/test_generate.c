@@ -63,9 +63,7 @@ static const struct gtu_generate_options kinds[] = {
 
 TEST(output_depends_on_seed_not_on_threads)
 {
-	size_t i;
-
-	for (i = 0; i < KINDS; i++) {
+	for (size_t i = 0; i < KINDS; i++) {
 		struct gtu_generate_options o = kinds[i];
 		struct gtu_graph *a, *b, *c;
 
@@ -140,10 +138,9 @@ TEST(permutation_is_bijective)
 {
 	static const uint64_t sizes[] = { 1, 2, 3, 5, 64, 1000, 4097 };
 	static uint8_t hit[5000];
-	size_t i;
 	uint64_t x, y, fixed = 0;
 
-	for (i = 0; i < LENGTH(sizes); i++) {
+	for (size_t i = 0; i < LENGTH(sizes); i++) {
 		memset(hit, 0, sizeof(hit));
 		for (x = 0, fixed = 0; x < sizes[i]; x++) {
 			y = gtu_permute(x, sizes[i], 42 + i);
@@ -160,10 +157,9 @@ TEST(uniform_degrees)
 	struct gtu_graph *g = generate((struct gtu_generate_options){
 		.kind = GTU_GEN_UNIFORM, .n = 20000, .degree = 16, .seed = 5, .directed = 1 });
 	double variance = 0, d;
-	uint64_t v;
 
 	CHECK_EQ(g->m, 320000);
-	for (v = 0; v < g->n; v++) {
+	for (uint64_t v = 0; v < g->n; v++) {
 		d = (double)(g->row[v + 1] - g->row[v]) - 16;
 		variance += d * d / (double)g->n;
 	}
@@ -201,9 +197,8 @@ static bool inside(const uint32_t *p, uint64_t a, uint64_t b, uint64_t c, uint64
 {
 	long double x[3], y[3], det;
 	uint64_t v[3] = { a, b, c };
-	int i;
 
-	for (i = 0; i < 3; i++) {
+	for (int i = 0; i < 3; i++) {
 		x[i] = (long double)p[2 * v[i]] - p[2 * d];
 		y[i] = (long double)p[2 * v[i] + 1] - p[2 * d + 1];
 	}
@@ -292,9 +287,8 @@ TEST(delaunay_degenerate_points)
 	const uint32_t top = (1u << 28) - 1;
 	uint32_t xy[2 * 400], corners[] = { 0, 0, 0, top, top, 0, top, top, top / 2, top / 2 };
 	uint64_t i, k, n;
-	size_t d;
 
-	for (d = 0; d < 4; d++)
+	for (size_t d = 0; d < 4; d++)
 		for (n = 1; n < 50; n++) {
 			for (i = 0; i < n; i++) {
 				xy[2 * i] = (uint32_t)i * line[d][0];
@@ -326,9 +320,8 @@ TEST(delaunay_connected_mean_degree)
 TEST(planar_and_road_degree_and_connectivity)
 {
 	static const double degrees[] = { 2, 2.6, 3.3, 4.9, 5.5 };
-	size_t i;
 
-	for (i = 0; i < 5; i++) {
+	for (size_t i = 0; i < 5; i++) {
 		struct gtu_graph *g = generate((struct gtu_generate_options){
 			.kind = GTU_GEN_PLANAR, .n = 30000, .degree = degrees[i], .seed = i });
 		struct gtu_graph_stat s = measure(g);
@@ -337,17 +330,16 @@ TEST(planar_and_road_degree_and_connectivity)
 		CHECKF(fabs(s.mean_degree - degrees[i]) < 0.01, "%s: mean degree %g", g->name, s.mean_degree);
 		CHECK(g->m / 2 <= 3 * g->n - 6);
 	}
-	for (i = 0; i < 3; i++) {
+	for (size_t i = 0; i < 3; i++) {
 		struct gtu_graph *g = generate((struct gtu_generate_options){
 			.kind = GTU_GEN_ROAD, .n = 30000, .degree = degrees[i], .seed = i });
 		struct gtu_graph_stat s = measure(g);
 		const uint32_t *w = g->weight;
-		uint64_t e;
 
 		CHECKF(s.components == 1 && fabs(s.mean_degree - degrees[i]) < 0.01 && s.max_degree <= 4,
 		       "%s: %" PRIu64 " components, mean degree %g", g->name, s.components, s.mean_degree);
 		CHECK(g->n >= 30000 && g->n < 30000 + 174 && g->weight_type == GTU_WEIGHT_U32);
-		for (e = 0; e < g->m; e++)
+		for (uint64_t e = 0; e < g->m; e++)
 			CHECKF(w[e] >= 400 && w[e] <= 1800, "length %u", w[e]);
 	}
 }
@@ -387,9 +379,8 @@ TEST(invalid_options_rejected)
 		{ .kind = GTU_GEN_UNIFORM, .n = 10, .edge_bytes = 5 },
 	};
 	struct gtu_graph *g;
-	size_t i;
 
-	for (i = 0; i < LENGTH(wrong); i++) {
+	for (size_t i = 0; i < LENGTH(wrong); i++) {
 		err.text[0] = 0;
 		CHECKF(gtu_graph_generate(&wrong[i], NULL, &g, &err) == GTU_ERR_USAGE && !g && *err.text, "case %zu", i);
 	}
@@ -406,10 +397,9 @@ static int stop_at(void *user, const char *what, uint64_t done, uint64_t total)
 TEST(generators_cancelable)
 {
 	struct gtu_graph *g;
-	size_t i;
 	int after;
 
-	for (i = 0; i < KINDS; i++)
+	for (size_t i = 0; i < KINDS; i++)
 		for (after = 0; after < 3; after++) {
 			int left = after;
 			struct gtu_progress progress = { stop_at, &left };

@@ -106,9 +106,7 @@ static void draw(struct random_graph *r, uint64_t seed)
 
 static void list_edges(const struct random_graph *r, bool both, bool turned)
 {
-	uint64_t i;
-
-	for (i = listed = 0; i < r->m; i++) {
+	for (uint64_t i = listed = 0; i < r->m; i++) {
 		double w = r->weight_type == GTU_WEIGHT_F64 ? r->weight.d[i] :
 			   r->weight_type == GTU_WEIGHT_F32 ? (double)r->weight.f[i] : r->weight.u[i];
 

@@ -28,9 +28,8 @@ static struct gtu_graph *make(uint32_t weight_type, uint32_t edge_bytes, uint64_
 {
 	static uint64_t src[3000], dst[3000];
 	static double weight[3000];
-	int i;
 
-	for (i = 0; i < 3000; i++) {
+	for (int i = 0; i < 3000; i++) {
 		src[i] = test_random(&seed) % 500;
 		dst[i] = test_random(&seed) % 500;
 		if (weight_type == GTU_WEIGHT_F64)
@@ -58,9 +57,8 @@ TEST(round_trip)
 	static const uint32_t weights[] = { GTU_WEIGHT_NONE, GTU_WEIGHT_U32, GTU_WEIGHT_F32, GTU_WEIGHT_F64 };
 	const char *path = in_tmp("kinds.gtu");
 	struct gtu_graph *a, *b;
-	int i;
 
-	for (i = 0; i < 8; i++) {
+	for (int i = 0; i < 8; i++) {
 		a = make(weights[i / 2], i % 2 ? 8 : 4, (uint64_t)i);
 		OK(gtu_graph_save(a, path, NULL, &err));
 		b = open_graph(path, NULL);
@@ -96,9 +94,8 @@ TEST(compressed_round_trip)
 	static const uint32_t weights[] = { GTU_WEIGHT_NONE, GTU_WEIGHT_U32, GTU_WEIGHT_F32, GTU_WEIGHT_F64 };
 	struct gtu_graph *a;
 	uint64_t bytes;
-	int i;
 
-	for (i = 0; i < 8; i++) {
+	for (int i = 0; i < 8; i++) {
 		a = make(weights[i / 2], i % 2 ? 8 : 4, (uint64_t)i);
 		through_compressed(a, &bytes);
 	}
@@ -409,9 +406,8 @@ TEST(corrupt_sections_detected)
 		{ 8192 + 12288 + 4 * 9, 123456, 4, "the weight section is damaged" },
 	};
 	struct gtu_graph_stat stat;
-	size_t i;
 
-	for (i = 0; i < LENGTH(cases); i++) {
+	for (size_t i = 0; i < LENGTH(cases); i++) {
 		OK(gtu_graph_save(a, path, NULL, &err));
 		damage(path, cases[i].offset, cases[i].value, cases[i].bytes);
 		g = open_graph(path, NULL);

@@ -141,9 +141,8 @@ static const struct good goods[] = {
 TEST(text_formats)
 {
 	char found[500];
-	size_t i;
 
-	for (i = 0; i < LENGTH(goods); i++) {
+	for (size_t i = 0; i < LENGTH(goods); i++) {
 		struct gtu_graph *g = text(goods[i].name, goods[i].content, &goods[i].opt);
 
 		CHECKF(g, "case %zu: %s", i, err.text);
@@ -222,9 +221,7 @@ static const struct {
 
 TEST(invalid_files_report_position)
 {
-	size_t i;
-
-	for (i = 0; i < LENGTH(bads); i++) {
+	for (size_t i = 0; i < LENGTH(bads); i++) {
 		CHECKF(!text(bads[i].name, bads[i].content, &bads[i].opt), "case %zu: %s", i, bads[i].content);
 		CHECKF(err.code == GTU_ERR_INPUT && strstr(err.text, bads[i].says), "case %zu says: %s", i, err.text);
 	}
@@ -235,9 +232,8 @@ TEST(invalid_line_number)
 {
 	char *big = test_alloc(20000000, 1), says[100];
 	size_t at = 0;
-	int i;
 
-	for (i = 1; i <= 1000000; i++)
+	for (int i = 1; i <= 1000000; i++)
 		at += (size_t)sprintf(big + at, i == 765432 ? "%d 4Z2\n" : "%d 17\n", i);
 	CHECK(!load("big.txt", big, at, NULL, NULL));
 	snprintf(says, sizeof(says), "big.txt:765432: expected a vertex id in column 2 (0 to 2^63 - 1), found '4Z2'");
@@ -262,18 +258,17 @@ TEST(gap_serialized)
 	static const uint32_t edges[] = { 1, 2, 0, 1 };
 	static const uint64_t rows[] = { 0, 2, 3, 4 };
 	struct bytes sg = { .size = 0 }, wsg = { .size = 0 };
-	int i;
 
 	put(&sg, 1, 1), put(&sg, 4, 8), put(&sg, 3, 8);
 	put(&wsg, 0, 1), put(&wsg, 4, 8), put(&wsg, 3, 8);
-	for (i = 0; i < 4; i++)
+	for (int i = 0; i < 4; i++)
 		put(&sg, rows[i], 8), put(&wsg, rows[i], 8);
-	for (i = 0; i < 4; i++)
+	for (int i = 0; i < 4; i++)
 		put(&sg, edges[i], 4), put(&wsg, edges[i], 4), put(&wsg, 10 + i, 4);
 	described(load("a.sg", sg.data, sg.size, NULL, NULL), "d 0:1,2 1:0 2:1");
 	described(load("a.wsg", wsg.data, wsg.size, NULL, NULL), "u 0:1/10,2/11 1:0/12 2:1/13");
 	/* every truncated file, and false counts and targets */
-	for (i = 0; i < (int)sg.size; i++)
+	for (int i = 0; i < (int)sg.size; i++)
 		CHECK(!load("a.sg", sg.data, (size_t)i, NULL, NULL));
 	sg.data[sg.size - 4] = 3;
 	CHECK(!load("a.sg", sg.data, sg.size, NULL, NULL) && strstr(err.text, "the target of edge 3 is vertex 3"));
@@ -287,14 +282,13 @@ TEST(emogi_bel)
 	struct bytes col = { .size = 0 }, dst = { .size = 0 }, val = { .size = 0 };
 	struct gtu_companion v = { ".val", val.data, 0, NULL }, d = { ".dst", dst.data, 0, &v };
 	struct gtu_graph *g;
-	int i;
 
 	put(&col, 4, 8), put(&col, 0, 8);
 	put(&dst, 3, 8), put(&dst, 0, 8);
 	put(&val, 3, 8), put(&val, 0, 8);
-	for (i = 0; i < 4; i++)
+	for (int i = 0; i < 4; i++)
 		put(&col, rows[i], 8);
-	for (i = 0; i < 3; i++)
+	for (int i = 0; i < 3; i++)
 		put(&dst, edges[i], 8), put(&val, 7 + i, 4);
 	d.size = dst.size;
 	v.size = val.size;
@@ -411,9 +405,8 @@ TEST(out_of_memory_reports_count)
 static size_t make_text(char *to)
 {
 	size_t at = 0;
-	int i;
 
-	for (i = 0; i < 20000; i++)
+	for (int i = 0; i < 20000; i++)
 		at += (size_t)sprintf(to + at, "%d %d\n", i, i * 7919 % 20000);
 	return at;
 }
@@ -502,9 +495,8 @@ TEST(numbers_match_strtod)
 	static const char *const forms[] = { "%.17g", "%.3f", "%.1e", "%a", "%.25f", "%.0f", "%+.6g" };
 	uint64_t seed = 11;
 	char number[400];
-	int i;
 
-	for (i = 0; i < 200000; i++) {
+	for (int i = 0; i < 200000; i++) {
 		double x = ldexp((double)(int64_t)test_random(&seed), (int)(test_random(&seed) % 140) - 110), found;
 		const uint8_t *p = (const uint8_t *)number, *end;
 

@@ -107,9 +107,8 @@ static void check_graph(const char *folder, const struct expected *x)
 static void check_sizes(uint64_t least, uint64_t most)
 {
 	const char *folder = test_graphs();
-	size_t i;
 
-	for (i = 0; i < LENGTH(graphs); i++)
+	for (size_t i = 0; i < LENGTH(graphs); i++)
 		if (graphs[i].stored >= least && graphs[i].stored <= most)
 			check_graph(folder, &graphs[i]);
 }
@@ -145,9 +144,8 @@ TEST(gap_loader_tests)
 	char path[700];
 	bool weighted;
 	FILE *f;
-	size_t i;
 
-	for (i = 0; i < LENGTH(files); i++) {
+	for (size_t i = 0; i < LENGTH(files); i++) {
 		snprintf(path, sizeof(path), "%s/gapbs-tests/graph-%s.out", test_graphs(), files[i]);
 		f = fopen(path, "r");
 		CHECKF(f, "%s", path);

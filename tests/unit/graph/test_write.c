@@ -133,10 +133,9 @@ static void round_trip(const char *what, const struct gtu_graph *g)
 {
 	char path[4200], name[300];
 	struct gtu_graph *back;
-	unsigned f;
 	int rc;
 
-	for (f = 0; f < FORMATS; f++) {
+	for (unsigned f = 0; f < FORMATS; f++) {
 		const bool can = holds(f, g);
 
 		snprintf(path, sizeof(path), "%s/g%s", output_dir(), suffix[f]);

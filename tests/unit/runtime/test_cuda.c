@@ -202,11 +202,10 @@ TEST(damaged_graphs)
 	uint64_t *row = test_alloc(g->n + 1, 8);
 	uint32_t *col = test_alloc(g->m, 4);
 	float *weight = test_alloc(g->m, 4);
-	uint64_t e;
 
 	memcpy(row, g->row, 8 * (g->n + 1));
 	memcpy(col, g->col, 4 * g->m);
-	for (e = 0; e < g->m; e++)
+	for (uint64_t e = 0; e < g->m; e++)
 		weight[e] = 1;
 	bad.flags &= ~GTU_GRAPH_CHECKED;
 	bad.row = row;

@@ -107,8 +107,6 @@ static void check_graph(const struct gtu_graph *g, uint64_t source)
 	struct gtu_algorithm_options part = { .source = source, .first_vertex = g->n / 4, .end_vertex = g->n };
 	struct gtu_algorithm_stats stats;
 	static unsigned graph;
-	unsigned p;
-	uint32_t k;
 
 	graph++;
 	open_gpu();
@@ -116,7 +114,7 @@ static void check_graph(const struct gtu_graph *g, uint64_t source)
 	CHECK(!reference_pagerank(g, 0.85, 7, pr, &change));
 	CHECK(!gtu_bfs(NULL, g, &part, part_bfs, NULL, &err) && !gtu_components(NULL, g, &part, part_cc, NULL, &err));
 	part.unit = GTU_WITH_GPU;
-	for (p = 0; p < PLACINGS; p++) {
+	for (unsigned p = 0; p < PLACINGS; p++) {
 		const char *name = placings[p].name;
 		int rc;
 
@@ -131,7 +129,7 @@ static void check_graph(const struct gtu_graph *g, uint64_t source)
 			CHECK(gtu_bfs(dev, g, &part, got, &stats, &err) == GTU_ERR_UNSUPPORTED);
 			CHECKF(strstr(err.text, "merged") && strstr(err.text, "compressed"), "%s", err.text);
 		}
-		for (k = 0; k < (placings[p].place.compressed || p >= PAPERS ? 1 : GTU_KERNELS); k++) {
+		for (uint32_t k = 0; k < (placings[p].place.compressed || p >= PAPERS ? 1 : GTU_KERNELS); k++) {
 			struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .kernel = k, .source = source,
 							     .iterations = 7 };
 

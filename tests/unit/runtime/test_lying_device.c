@@ -208,14 +208,13 @@ static int run_algorithm(enum algorithm algorithm, struct gtu_device *dev, const
 static void set_up(void)
 {
 	struct gtu_generate_options opt = { .kind = GTU_GEN_KRONECKER, .scale = 8, .degree = 8, .random_weights = 9 };
-	unsigned i;
 
-	for (i = 0; i < 2 && !graph[i]; i++) {
+	for (unsigned i = 0; i < 2 && !graph[i]; i++) {
 		opt.edge_bytes = i ? 8 : 4;
 		opt.directed = i;
 		CHECK(!gtu_graph_generate(&opt, NULL, &graph[i], &err));
 	}
-	for (i = 0; i < KEYS; i++)
+	for (unsigned i = 0; i < KEYS; i++)
 		keys[i] = i * i;
 	if (!table.buckets)
 		CHECK(!gtu_hash_build(keys, KEYS, 61, &table, &err));

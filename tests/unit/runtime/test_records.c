@@ -167,11 +167,10 @@ TEST(weaver)
 	const uint32_t registered = 500, count = 8;
 	struct gtu_hw_desc desc;
 	uint64_t state = 8, n = 0, start = 1ull << 33, e;
-	uint32_t i;
 
 	begin();
 	table = (void *)(b.host + RING_BYTES);
-	for (i = 0; i < registered; i++) {
+	for (uint32_t i = 0; i < registered; i++) {
 		table[i] = (struct gtu_hw_registration){ .entry = i, .vid = 7 * i, .start = start,
 							 .degree = test_random(&state) % (i % 50 ? 20 : 2000) };
 		for (e = 0; e < table[i].degree; e++, n++) {

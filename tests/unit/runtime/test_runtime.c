@@ -212,15 +212,14 @@ TEST(device_shared_by_threads)
 	struct gtu_device *dev = open_model("model");
 	struct worker w[6];
 	pthread_t thread[6];
-	unsigned i;
 
-	for (i = 0; i < 6; i++) {
+	for (unsigned i = 0; i < 6; i++) {
 		w[i] = (struct worker){ .dev = dev, .seed = i + 1 };
 		CHECK(!pthread_create(&thread[i], NULL, work, &w[i]));
 	}
-	for (i = 0; i < 6; i++)
+	for (unsigned i = 0; i < 6; i++)
 		pthread_join(thread[i], NULL);
-	for (i = 0; i < 6; i++)
+	for (unsigned i = 0; i < 6; i++)
 		CHECKF(!w[i].failed[0], "thread %u: %s", i, w[i].failed);
 }
 

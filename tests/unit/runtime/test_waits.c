@@ -40,7 +40,6 @@ TEST(waits_time_out)
 	struct gtu_completion c;
 	struct gtu_warp warp;
 	struct gtu_array a;
-	unsigned i;
 
 	gtu_set_timeout(dev, 5000000);
 	other = open_queue(dev, NULL);
@@ -48,7 +47,7 @@ TEST(waits_time_out)
 	FAILS(gtu_next(q, GTU_FOREVER, &c, &err), GTU_ERR_TIMEOUT, "has not completed job 0 within 0.005 s");
 	FAILS(gtu_next(q, 1000000, &c, &err), GTU_ERR_TIMEOUT, "within 0.001 s");
 	/* a full ring without progress */
-	for (i = 1; i < 8; i++)
+	for (unsigned i = 1; i < 8; i++)
 		OK(gtu_submit(q, &nop, NULL, &err));
 	FAILS(gtu_submit(q, &nop, NULL, &err), GTU_ERR_TIMEOUT, "has not completed job 0");
 	/* a unit blocked by another stream */
@@ -155,17 +154,16 @@ TEST(cancel_jobs)
 	struct gtu_region r;
 	struct gtu_hw_desc d = stuck(dev, &r);
 	struct gtu_completion c;
-	unsigned i;
 
 	OK(gtu_cancel(q, GTU_ALL_JOBS, &err));
 	FAILS(gtu_cancel(q, 0, &err), GTU_ERR_USAGE, "job 0 cannot be canceled: 0 were submitted");
 	OK(gtu_submit(q, &d, NULL, &err));
-	for (i = 1; i < 6; i++)
+	for (unsigned i = 1; i < 6; i++)
 		OK(gtu_submit(q, &nop, NULL, &err));
 	FAILS(gtu_next(q, 1000000, &c, &err), GTU_ERR_TIMEOUT, "job 0");
 	FAILS(gtu_cancel(q, 6, &err), GTU_ERR_USAGE, "6 were submitted");
 	OK(gtu_cancel(q, 2, &err));
-	for (i = 0; i < 6; i++) {
+	for (unsigned i = 0; i < 6; i++) {
 		OK(gtu_next(q, GTU_FOREVER, &c, &err));
 		CHECK_EQ(c.status, i <= 2 ? GTU_CPL_CANCELED : GTU_CPL_OK);
 		if (i == 1)
@@ -174,10 +172,10 @@ TEST(cancel_jobs)
 	}
 	OK(gtu_cancel(q, 2, &err));		/* completed long ago */
 	OK(gtu_cancel(q, GTU_ALL_JOBS, &err));
-	for (i = 0; i < 3; i++)
+	for (unsigned i = 0; i < 3; i++)
 		OK(gtu_submit(q, i ? &nop : &d, NULL, &err));
 	OK(gtu_cancel(q, GTU_ALL_JOBS, &err));
-	for (i = 0; i < 3; i++) {
+	for (unsigned i = 0; i < 3; i++) {
 		OK(gtu_next(q, GTU_FOREVER, &c, &err));
 		CHECK_EQ(c.status, GTU_CPL_CANCELED);
 	}

@@ -28,9 +28,8 @@ struct machine {
 static uint32_t mailbox(int sock, uint32_t command, const uint64_t *arg, unsigned args)
 {
 	uint32_t status;
-	unsigned i;
 
-	for (i = 0; i < args; i++)
+	for (unsigned i = 0; i < args; i++)
 		put_region(sock, 0, GTU_REG_MBOX_ARG(i), 8, arg[i]);
 	put_region(sock, 0, GTU_REG_MBOX_CMD, 4, command);
 	do
@@ -51,7 +50,6 @@ static void set_region(struct machine *m, unsigned slot, uint32_t rights, uint64
 static void set_up(struct machine *m)
 {
 	int vector[2];
-	uint32_t i;
 
 	m->file = memfd_create("guest", MFD_CLOEXEC);
 	CHECK(!ftruncate(m->file, BYTES));
@@ -63,7 +61,7 @@ static void set_up(struct machine *m)
 	enable_bus_master(m->sock);
 	vector[0] = vector[1] = m->event;
 	CHECK_EQ(set_irqs(m->sock, BY_EVENTFD, 0, 2, vector, 2), 0);
-	for (i = 0; i < DATA; i++)
+	for (uint32_t i = 0; i < DATA; i++)
 		m->memory[SOURCE + i] = (uint8_t)(i * 7 + (i >> 8));
 	set_region(m, 1, GTU_REGION_READ, BASE + SOURCE, DATA);
 	set_region(m, 2, GTU_REGION_WRITE, BASE + TARGET, DATA);
@@ -129,10 +127,9 @@ static void check_copied(struct machine *m, uint32_t count)
 TEST(copy_over_socket)
 {
 	struct machine m;
-	unsigned i;
 
 	start_machine(&m, NULL);
-	for (i = 0; i < 40; i++) {	/* more than two passes through the rings */
+	for (unsigned i = 0; i < 40; i++) {	/* more than two passes through the rings */
 		uint32_t count = 1 + (i * 1699) % (DATA / 4);
 
 		memset(m.memory + TARGET, 0xaa, DATA);
@@ -154,7 +151,6 @@ TEST(unmapped_memory)
 {
 	struct machine m;
 	const struct gtu_hw_cpl *c;
-	unsigned i;
 
 	start_machine(&m, NULL);
 	memset(m.memory + TARGET, 0x55, DATA);
@@ -162,7 +158,7 @@ TEST(unmapped_memory)
 	submit_copy(&m, 64);
 	c = completion(&m, 10000);
 	CHECK(c && c->status == GTU_CPL_DMA);
-	for (i = 0; i < DATA; i++)
+	for (unsigned i = 0; i < DATA; i++)
 		CHECK_EQ(m.memory[TARGET + i], 0x55);
 	/* known, but without a file: still inaccessible */
 	CHECK_EQ(map_memory(m.sock, BASE + TARGET, 0x1000, -1, 0), 0);
@@ -229,10 +225,9 @@ TEST(reattach_resets_device)
 {
 	struct machine m;
 	uint64_t epoch = 0;
-	unsigned i;
 
 	m.sock = start_server(NULL);
-	for (i = 0; i < 20; i++) {
+	for (unsigned i = 0; i < 20; i++) {
 		if (!i)
 			epoch = get_region(m.sock, 0, GTU_REG_EPOCH, 4);
 		CHECK_EQ(get_region(m.sock, 0, GTU_REG_EPOCH, 4), epoch);
@@ -268,10 +263,9 @@ TEST(fault_lose_irq)
 {
 	static const char *const third[] = { "--fault", "lose-irq=3", NULL };
 	struct machine m;
-	unsigned i;
 
 	start_machine(&m, third);
-	for (i = 1; i <= 9; i++) {
+	for (unsigned i = 1; i <= 9; i++) {
 		submit_copy(&m, 64);
 		check_copied(&m, 64);
 		CHECK_EQ(take_event(m.event, i % 3 ? 10000 : 50), i % 3 != 0);
@@ -342,10 +336,9 @@ TEST(fault_die_at_ends_the_stream)
 		uint32_t region, count;
 	} ask[64];
 	int sock = start_server(first), status;
-	unsigned i;
 	char byte;
 
-	for (i = 0; i < 64; i++) {
+	for (unsigned i = 0; i < 64; i++) {
 		memset(&ask[i], 0, sizeof(ask[i]));
 		ask[i].head = (struct header){ .id = (uint16_t)i, .command = CMD_REGION_READ, .size = sizeof(ask[i]) };
 		ask[i].offset = GTU_REG_MAGIC;
@@ -379,10 +372,9 @@ TEST(signals_end_server)
 {
 	static const int sig[] = { SIGTERM, SIGINT };
 	struct machine m;
-	unsigned i;
 	int status;
 
-	for (i = 0; i < 2; i++) {
+	for (unsigned i = 0; i < 2; i++) {
 		start_machine(&m, NULL);
 		submit_copy(&m, DATA / 4);
 		kill(server_pid, sig[i]);
@@ -437,10 +429,9 @@ TEST(usage_errors)
 		{ "--fault", "nothing" }, { "--fault", "stall=0" }, { "--fault", "stall=x" },
 		{ "--aperture", "3M" }, { "--aperture", "0" }, { "--fault" }, { "--what" }, { "more" },
 	};
-	unsigned i;
 
 	name_socket();
-	for (i = 0; i < LENGTH(wrong); i++)
+	for (unsigned i = 0; i < LENGTH(wrong); i++)
 		CHECK_EQ(run_tool(server_path, wrong[i]), 2);
 	CHECK_EQ(run_tool("", NULL), 2);
 }

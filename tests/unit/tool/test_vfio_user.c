@@ -456,9 +456,8 @@ TEST(message_byte_by_byte)
 	struct { struct header head; struct access a; } q = {
 		{ 9, CMD_REGION_READ, 32, 0, 0 }, { { GTU_REG_MAGIC, 0, 4 }, { 0 } } };
 	int sock = start_server(NULL);
-	unsigned i;
 
-	for (i = 0; i < 32; i++) {
+	for (unsigned i = 0; i < 32; i++) {
 		CHECK(vfio_user_send(sock, (char *)&q + i, 1, NULL, 0));
 		usleep(500);
 	}

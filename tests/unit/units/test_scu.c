@@ -67,8 +67,6 @@ static struct gtu_hw_cpl run_on_device(const struct ref_job *j, const struct var
 		.imm = j->imm, .limit = j->limit / 1024,
 	};
 	struct gtu_hw_cpl cpl;
-	unsigned i;
-	uint64_t k;
 
 	desc.operand[0] = (struct gtu_hw_operand){
 		.key = place(GTU_SCU_OPERANDS, false, sizeof(*block) * GTU_SCU_OPERANDS, false, &block_at),
@@ -76,7 +74,7 @@ static struct gtu_hw_cpl run_on_device(const struct ref_job *j, const struct var
 	};
 	block = (void *)block_at;
 	memset(block, 0, sizeof(*block) * GTU_SCU_OPERANDS);
-	for (i = 0; i < GTU_SCU_OPERANDS; i++) {
+	for (unsigned i = 0; i < GTU_SCU_OPERANDS; i++) {
 		const struct ref_array *a = &j->a[i];
 		const uint64_t bytes = is_table(i) ? after[i].count : array_bytes(a, is_bits(j, i));
 		uint64_t align = is_table(i) ? 64 : is_bits(j, i) ? 1 : 1ull << a->log2, offset;
@@ -104,15 +102,15 @@ static struct gtu_hw_cpl run_on_device(const struct ref_job *j, const struct var
 	bed->f->seed = v->seed;
 	cpl = fx_do(bed->f, &desc, v->budget);
 	CHECK(cpl.cookie == desc.cookie);
-	for (i = 0; i < GTU_SCU_OPERANDS; i++) {
+	for (unsigned i = 0; i < GTU_SCU_OPERANDS; i++) {
 		const uint64_t bytes = is_table(i) ? after[i].count : array_bytes(&j->a[i], is_bits(j, i));
 
 		if (!at[i])
 			continue;
 		memcpy(after[i].bytes, at[i], bytes);
-		for (k = 1; k <= before[i]; k++)
+		for (uint64_t k = 1; k <= before[i]; k++)
 			CHECKF(at[i][-(int64_t)k] == 0xa5, "byte %lld of operand %u was written", -(long long)k, i);
-		for (k = 0; k < 64 && !v->at_end; k++)
+		for (uint64_t k = 0; k < 64 && !v->at_end; k++)
 			CHECKF(at[i][bytes + k] == 0x5a, "byte %llu behind operand %u was written",
 			       (unsigned long long)k, i);
 	}
@@ -126,13 +124,12 @@ static void check_filter_table(const struct ref_job *j, const struct ref_tables 
 	const unsigned id = j->a[GTU_SCU_DATA].log2 < 2 ? 4 : 1u << j->a[GTU_SCU_DATA].log2;
 	const unsigned cost = j->best ? 1u << j->a[GTU_SCU_COST_GATHERED].log2 : 0;
 	uint64_t s, x;
-	unsigned w;
 
 	for (s = 0; s < sets; s++) {
 		const uint8_t *set = bytes + s * 16 * (id + cost), state = bytes[sets * 16 * (id + cost) + s];
 
 		CHECK_EQ(state, t->next[s] | (t->filled[s] == 16 ? 0x80 : 0));
-		for (w = 0; w < t->filled[s]; w++) {
+		for (unsigned w = 0; w < t->filled[s]; w++) {
 			x = 0;
 			memcpy(&x, set + w * id, id);
 			CHECK(x == t->way[16 * s + w].id);
@@ -146,10 +143,8 @@ static void check_filter_table(const struct ref_job *j, const struct ref_tables 
 static void after_make(const struct ref_job *j, const uint64_t *table_bytes, uint8_t *const *table,
 		       struct ref_array after[GTU_SCU_OPERANDS])
 {
-	unsigned i;
-
 	memset(after, 0, GTU_SCU_OPERANDS * sizeof(*after));
-	for (i = 0; i < GTU_SCU_OPERANDS; i++) {
+	for (unsigned i = 0; i < GTU_SCU_OPERANDS; i++) {
 		if (!j->a[i].given)
 			continue;
 		after[i] = j->a[i];

@@ -19,11 +19,9 @@ struct rig {
 
 static void rig_open(struct rig *g)
 {
-	unsigned i;
-
 	memset(g, 0, sizeof(*g));
 	g->f = fx_open(NULL, 5);
-	for (i = 0; i < GTU_SCU_OPERANDS; i++) {
+	for (unsigned i = 0; i < GTU_SCU_OPERANDS; i++) {
 		g->at[i] = fx_buffer(g->f, 64 << 10);
 		g->op[i].key = fx_region(g->f, g->at[i], 0, 64 << 10, RW);
 	}
@@ -35,10 +33,9 @@ static void rig_open(struct rig *g)
 static struct gtu_hw_cpl rig_do(struct rig *g, uint32_t given)
 {
 	struct gtu_hw_operand *block = (void *)g->block->at;
-	unsigned i;
 
 	memset(block, 0, 4096);
-	for (i = 0; i < GTU_SCU_OPERANDS; i++)
+	for (unsigned i = 0; i < GTU_SCU_OPERANDS; i++)
 		if (given >> i & 1)
 			block[i] = g->op[i];
 	g->desc.flags = GTU_DESC_BLOCK;
@@ -91,11 +88,10 @@ TEST(parameters_without_meaning)
 		{ GTU_OP_SCU_EXPAND + 1, 2, 0, GTU_CPL_OPCODE },
 	};
 	struct rig g;
-	unsigned i;
 
 	rig_open(&g);
 	CHECK_EQ(rig_do(&g, good_expand(&g)).status, GTU_CPL_OK);
-	for (i = 0; i < LENGTH(wrong); i++) {
+	for (unsigned i = 0; i < LENGTH(wrong); i++) {
 		uint32_t given = good_expand(&g);
 		struct gtu_hw_cpl c;
 
@@ -226,7 +222,6 @@ TEST(limit)
 				uint32_t given = good_expand(&g) | P(MASK);
 				struct gtu_hw_cpl c;
 				struct gtu_hw_operand *block = (void *)g.block->at;
-				unsigned i;
 
 				if (s)
 					given |= (s == 1 ? 0 : P(OUT)) | (s == 3 ? 0 : P(FILTER) | P(FILTER_TABLE)) |
@@ -236,7 +231,7 @@ TEST(limit)
 				memset(g.at[GTU_SCU_MASK]->at, 0xff, N / 8);
 				memset(g.at[GTU_SCU_OUT]->at, 0x77, 64 << 10);
 				memset(block, 0, 4096);
-				for (i = 0; i < GTU_SCU_OPERANDS; i++)
+				for (unsigned i = 0; i < GTU_SCU_OPERANDS; i++)
 					if (given >> i & 1)
 						block[i] = g.op[i];
 				g.desc.flags = GTU_DESC_BLOCK;
@@ -286,13 +281,12 @@ TEST(corrupt_tables)
 			for (k = 0; k < 4; k++) {
 				uint8_t *set = g.at[GTU_SCU_GROUP_TABLE]->at + 1024 * k;
 				uint64_t in_use = test_random(&seed) % 18;
-				unsigned j;
 
 				memcpy(set + 664, &in_use, 8);
-				for (j = 0; j < 16; j++)
+				for (unsigned j = 0; j < 16; j++)
 					set[640 + j] = i % 4 == 3 ? 0 : test_random(&seed) % 10;
 				if (i % 4 == 1)
-					for (j = 0; j < 512; j++)
+					for (unsigned j = 0; j < 512; j++)
 						set[128 + j] = j % 4 ? 0 : (uint8_t)test_random(&seed);
 			}
 		for (k = 0; k < N; k++)

@@ -16,7 +16,6 @@ static void compare(struct ref_job *j, uint32_t param, bool scattered, uint64_t 
 	struct fx_buffer *out = NULL;
 	uint64_t out_offset = 0, bytes, i;
 	struct gtu_hw_cpl c;
-	unsigned k;
 
 	for (i = 0; i < GTU_DESC_OPERANDS; i++) {
 		const bool bits = i == GTU_SCU_MASK;
@@ -41,7 +40,7 @@ static void compare(struct ref_job *j, uint32_t param, bool scattered, uint64_t 
 	j->latency = gtu_dev_config(f->dev)->scu_latency;
 	ref_run(j, NULL);
 	bytes = j->a[GTU_SCU_OUT].count << j->a[GTU_SCU_OUT].log2;
-	for (k = 0; k < 3; k++) {
+	for (unsigned k = 0; k < 3; k++) {
 		if (!gtu_scu_kernels_use(isas[k]))
 			continue;
 		memset(out->at + out_offset, 0, bytes);
@@ -66,14 +65,13 @@ static void give(struct ref_job *j, unsigned i, unsigned log2, uint64_t count, u
 static void data(unsigned width, uint64_t n, bool scattered, uint64_t seed)
 {
 	struct ref_job j = { .op = GTU_OP_SCU_DATA, .a[GTU_SCU_DATA].log2 = width };
-	uint64_t i;
 
 	give(&j, GTU_SCU_DATA, width, n, n << width);
 	give(&j, GTU_SCU_MASK, 0, n, n / 8 + 1);
 	give(&j, GTU_SCU_OUT, width, n, n << width);
-	for (i = 0; i < n << width; i++)
+	for (uint64_t i = 0; i < n << width; i++)
 		j.a[GTU_SCU_DATA].bytes[i] = (uint8_t)test_random(&seed);
-	for (i = 0; i < n / 8 + 1; i++)
+	for (uint64_t i = 0; i < n / 8 + 1; i++)
 		j.a[GTU_SCU_MASK].bytes[i] = (uint8_t)(test_random(&seed) | test_random(&seed));
 	compare(&j, width, scattered, seed);
 	CHECK(j.count << width > 3 << 20);

@@ -142,7 +142,7 @@ static int measure(struct bench *b, const char *name, unsigned which, const stru
 	     pagerank(b, &lab_pr_push_vm, 256, progress, err);
 	sampling(NULL);
 	r->seconds = cpu_seconds() - start;
-	lab_stats_since(&before, lab_stats(b->lab), &r->stats);
+	lab_stats_add(&r->stats, &before, lab_stats(b->lab));
 	for (i = 0; i < LAB_PARTS; i++)
 		r->samples[i] = samples[i];
 	return rc;
@@ -183,7 +183,7 @@ static void print_results(const struct bench *b)
 	       "share of time");
 	printf("%-24s %9s %10s %9s %9s %9s  ", "", "(CPU)", "simulated", "instr/s", "requests/s", "at L2/s");
 	for (p = 1; p < LAB_PARTS; p++)
-		printf(" %s%s", lab_part_name(p), p + 1 < LAB_PARTS ? "," : "\n");
+		printf(" %s%s", lab_part_name[p], p + 1 < LAB_PARTS ? "," : "\n");
 	for (i = 0; i < b->results; i++) {
 		const struct result *r = &b->result[i];
 
@@ -229,7 +229,7 @@ static int write_results(const struct bench *b, const char *path, struct gtu_err
 		json_u64(&j, "l2_sectors", l2_of(&r->stats));
 		json_begin_object(&j, "share");
 		for (p = 0; p < LAB_PARTS; p++)
-			json_double(&j, lab_part_name(p), share(r, p));
+			json_double(&j, lab_part_name[p], share(r, p));
 		json_end_object(&j);
 		json_end_object(&j);
 	}

@@ -298,13 +298,13 @@ static void ratio_figure(struct emogi *e, const struct ratio *q)
 			to = emogi_counts(e, g, a, q->to.access, q->to.width, q->to.setup);
 			x = (double)from.lab.cycles / (double)to.lab.cycles;
 			lab_table_add(&r->table, q->figure, lab_run_label(r, g), LAB_OPEN_RULE, NAN, x, "%s: %s",
-				      lab_emogi_algorithm_name(a), q->text);
+				      lab_emogi_algorithm_name[a], q->text);
 			sum += log(x);
 			each++;
 		}
 		if (each)
 			lab_table_add(&r->table, q->figure, "mean", LAB_OPEN_RULE, NAN, exp(sum / each), "%s: %s",
-				      lab_emogi_algorithm_name(a), q->text);
+				      lab_emogi_algorithm_name[a], q->text);
 		all += sum;
 		n += each;
 	}

@@ -113,10 +113,7 @@ static int take(struct lab_run *r, struct gtu_device *dev, struct subject *s, un
 	return rc;
 }
 
-/*
- * Figures 3 and 4 are about the array; here, link rates by access pattern. The paper's are of PCIe
- * 3.0.
- */
+/* Link rates by access pattern (figures 3 and 4: of the array; the paper's are of PCIe 3.0). */
 static int link_rows(struct lab_run *r, struct gtu_device *dev, double *ceiling, struct gtu_error *err)
 {
 	static const struct {
@@ -173,7 +170,7 @@ static int request_rows(struct lab_run *r, const struct subject *s, unsigned g, 
 		for (x = LAB_MERGED; x < LAB_VARIANTS; x++)
 			lab_table_add(&r->table, 5, lab_run_label(r, g), LAB_OPEN_RULE, x == LAB_MERGED ? 0.40 : NAN,
 				      emogi_share(counts[x].monitor, 4), "laboratory: BFS %s: share of 128-byte requests",
-				      lab_emogi_variant_name(x));
+				      lab_emogi_variant_name[x]);
 	}
 	for (x = LAB_MERGED; x < LAB_VARIANTS && lab_run_wants(r, 7); x++)
 		lab_table_add(&r->table, 7, lab_run_label(r, g), LAB_OPEN_RULE, NAN, 1 - all[x] / all[x - 1],
@@ -225,10 +222,7 @@ static void bfs_rows(struct lab_run *r, unsigned g, const struct subject *s, con
 			      "BFS aligned: bytes read over those of the edge list");
 }
 
-/*
- * One graph: the paper's kernels with 8-byte edges, aligned with 4-byte edges, and cold managed
- * memory.
- */
+/* One graph: the paper's kernels with 8-byte edges, aligned with 4, and cold managed memory. */
 static int graph_rows(struct lab_run *r, struct gtu_device *dev, struct subject *s, unsigned g, double ceiling,
 		      struct sums *sum, struct gtu_error *err)
 {

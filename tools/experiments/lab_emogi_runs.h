@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The simulations of EMOGI's experiments: planned first, run in parallel, then turned into figures.
- */
+/* EMOGI's simulations: planned first, run in parallel, then turned into figures. */
 #ifndef GTU_LAB_EMOGI_RUNS_H
 #define GTU_LAB_EMOGI_RUNS_H
 
@@ -11,10 +9,7 @@
 #define EMOGI_SOURCES 2u
 #define EMOGI_ITERATIONS 3u		/* of PageRank: every iteration reads the same */
 
-/*
- * How edges are read: over the link by one of three kernels, or from unified memory by kernel
- * "merged".
- */
+/* Edges are read over the link by one of three kernels, or by "merged" from unified memory. */
 enum emogi_access { ACCESS_NAIVE, ACCESS_MERGED, ACCESS_ALIGNED, ACCESS_UVM, ACCESSES };
 enum emogi_width { WIDTH_4, WIDTH_8, WIDTHS };
 /* The machine: as given, with PCIe 4.0, and with 20 or 50 us per batch of page faults. */

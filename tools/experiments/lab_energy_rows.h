@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Energy rows of an experiment's table: shown with their range of uncertainty, without a verdict.
- */
+/* Energy rows of an experiment's table: with their range of uncertainty, without a verdict. */
 #ifndef GTU_LAB_ENERGY_ROWS_H
 #define GTU_LAB_ENERGY_ROWS_H
 

@@ -43,9 +43,7 @@ static const struct hard_pair {
 	{ LAB_PG_KC, "USAC", { 1.14, 0.98, 0.90, 0.89 } },
 };
 
-/*
- * ---- Figures -----------------------------------------------------------------------------------
- */
+/* ---- Figures --------------------------------------------------------------------------------- */
 
 struct mean {				/* over graphs and algorithms */
 	double log_sum, sum, least, most;
@@ -82,9 +80,7 @@ static double faster(struct graphpeg *x, const struct graphpeg_want *a, const st
 	return graphpeg_outcome(x, a)->rate / graphpeg_outcome(x, b)->rate;
 }
 
-/*
- * Gunrock's gain over the simple code, and the share of its balancing, which figure 10 also uses.
- */
+/* Gunrock's gain over the simple code, and the share of its balancing. */
 static void figure_2(struct graphpeg *x)
 {
 	struct mean gain = { 0 }, share = { 0 };
@@ -92,7 +88,7 @@ static void figure_2(struct graphpeg *x)
 
 	EACH(x, g, a) {
 		struct graphpeg_want simple = graphpeg_want(x, g, a, LAB_PG_SIMPLE, OVERALL), gunrock = graphpeg_want(x, g, a, LAB_PG_BALANCED, OVERALL);
-		const char *name = lab_pg_algorithm_name(a), *label = lab_run_label(x->r, g);
+		const char *name = lab_pg_algorithm_name[a], *label = lab_run_label(x->r, g);
 		double q = faster(x, &gunrock, &simple), part = graphpeg_outcome(x, &gunrock)->balancing;
 
 		row(x, 2, label, LAB_OPEN_RULE, NAN, q, "%s: balanced over simple", name);
@@ -106,10 +102,7 @@ static void figure_2(struct graphpeg *x)
 	row(x, 2, "most", LAB_COUNT_RULE, 0.5395, share.most, "share of balancing");
 }
 
-/*
- * 1, 2, 4 and 8 KB of shared memory for edges: gap to the best, with an unlimited table and ideal
- * balancing.
- */
+/* 1 to 8 KB of shared memory for edges: gap to the best, with unlimited table, ideal balancing. */
 static void figure_7(struct graphpeg *x)
 {
 	double rate[4], best, all[4] = { 0 }, most_of_all[4] = { 0 };
@@ -185,7 +178,7 @@ static void table_5_of(struct graphpeg *x, unsigned g)
 				pair = &table_5[i];
 		for (e = 0; e < 4 && (pair || !*x->r->symbol[g]); e++)
 			row(x, LAB_TABLE(5), lab_run_label(x->r, g), LAB_COUNT_RULE, pair ? pair->paper[e] : NAN,
-			    unlimited_over(x, g, a, 12 + 4 * e), "%s: unlimited over %u entries", lab_pg_algorithm_name(a),
+			    unlimited_over(x, g, a, 12 + 4 * e), "%s: unlimited over %u entries", lab_pg_algorithm_name[a],
 			    12 + 4 * e);
 	}
 }
@@ -199,7 +192,7 @@ static void tables(struct graphpeg *x)
 			double q = unlimited_over(x, g, a, 8), paper = paper_4(x, g, a);
 
 			row(x, LAB_TABLE(4), lab_run_label(x->r, g), LAB_COUNT_RULE, paper, q, "%s: unlimited over 8 entries",
-			    lab_pg_algorithm_name(a));
+			    lab_pg_algorithm_name[a]);
 			within += fabs(q / paper - 1) <= 0.15;
 			hard += q > 1.1;
 			all++;
@@ -237,7 +230,7 @@ static void figure_8(struct graphpeg *x)
 			mean_add(&mean[i], q);
 			row(x, 8, lab_run_label(x->r, g), named && i % 3 == 0 ? LAB_COUNT_RULE : LAB_OPEN_RULE,
 			    named && i == 0 ? 1.0103 : named && i == 3 ? 0.1733 : NAN, q, "%s: %s against ideal",
-			    lab_pg_algorithm_name(a), config[i].text);
+			    lab_pg_algorithm_name[a], config[i].text);
 		}
 	}
 	for (i = 0; i < 4; i++)
@@ -254,21 +247,19 @@ static void figure_9(struct graphpeg *x)
 			struct graphpeg_want w = graphpeg_want(x, g, a, by[i], OVERALL);
 
 			row(x, 9, lab_run_label(x->r, g), LAB_OPEN_RULE, NAN, graphpeg_outcome(x, &w)->rate / 1e6, "%s: M edges a second, %s",
-			    lab_pg_algorithm_name(a), lab_pg_strategy_name(by[i]));
+			    lab_pg_algorithm_name[a], lab_pg_strategy_name[by[i]]);
 		}
 	}
 }
 
-/*
- * Per edge, since runs stop after different numbers of edges; or per cycle, without static power.
- */
+/* Per edge, since runs stop after different numbers; or per cycle, without static power. */
 static struct lab_energy energy_of(const struct graphpeg *x, const struct graphpeg_outcome *o, bool dynamic_power)
 {
 	double by = dynamic_power ? (double)o->r.cycles : (double)o->r.edges;
 	struct lab_energy e = { { 0 } };
 	unsigned k;
 
-	lab_energy_add(&e, &x->r->m, &o->r.stats, o->r.cycles, o->r.peg.edges + o->r.peg.pushed);
+	lab_energy_add(&e, &x->r->m, &o->r.stats, o->r.cycles, o->r.peg.core.edges + o->r.peg.core.pushed);
 	for (k = 0; k < LAB_EVENTS; k++)
 		e.count[k] /= by > 0 ? by : 1;
 	if (dynamic_power)
@@ -295,7 +286,7 @@ static void energy(struct graphpeg *x)
 			struct lab_energy e[2] = { energy_of(x, p, of[i].power), energy_of(x, b, of[i].power) };
 			char what[80];
 
-			snprintf(what, sizeof(what), "%s: %s", lab_pg_algorithm_name(a), of[i].text);
+			snprintf(what, sizeof(what), "%s: %s", lab_pg_algorithm_name[a], of[i].text);
 			if (x->planned)
 				lab_energy_rows_add(&rows, x->r, 10, g, &x->r->m, &e[0], &e[1], what);
 		}
@@ -315,7 +306,7 @@ static void figure_10(struct graphpeg *x)
 	unsigned g, a, i;
 
 	EACH(x, g, a) {
-		const char *name = lab_pg_algorithm_name(a), *label = lab_run_label(x->r, g);
+		const char *name = lab_pg_algorithm_name[a], *label = lab_run_label(x->r, g);
 		struct graphpeg_want peg = graphpeg_want(x, g, a, LAB_PG_PEG, OVERALL), w;
 		const struct graphpeg_outcome *with = graphpeg_outcome(x, &peg), *gunrock;
 
@@ -381,10 +372,10 @@ static void figure_11(struct graphpeg *x)
 
 					w.sms = simple.sms = n;
 					row(x, 11, lab_run_label(x->r, g), LAB_OPEN_RULE, NAN, faster(x, &w, &simple),
-					    "%s: %s over simple, %u SMs", lab_pg_algorithm_name(of[a]), lab_pg_strategy_name(by[i]), n);
+					    "%s: %s over simple, %u SMs", lab_pg_algorithm_name[of[a]], lab_pg_strategy_name[by[i]], n);
 					simple.sms = 20;
 					row(x, 11, lab_run_label(x->r, g), LAB_OPEN_RULE, NAN, faster(x, &w, &simple),
-					    "%s: %s on %u SMs over simple on 20", lab_pg_algorithm_name(of[a]), lab_pg_strategy_name(by[i]), n);
+					    "%s: %s on %u SMs over simple on 20", lab_pg_algorithm_name[of[a]], lab_pg_strategy_name[by[i]], n);
 				}
 			}
 		}

@@ -10,9 +10,7 @@
 
 #define WORKLIST    (48u << 10)
 
-/*
- * ---- Runs --------------------------------------------------------------------------------------
- */
+/* ---- Runs ------------------------------------------------------------------------------------ */
 
 static bool same(const struct graphpeg_want *a, const struct graphpeg_want *b)
 {
@@ -92,7 +90,7 @@ static int so_far(const struct graphpeg_subject *s, const struct graphpeg_want *
 		}
 		if (bad)
 			return gtu_fail(err, GTU_ERR_VERIFY, "%s, %s on %s: vertex %llu has %u after %llu iterations",
-					lab_pg_algorithm_name(w->config.algorithm), lab_pg_strategy_name(w->config.strategy), g->name,
+					lab_pg_algorithm_name[w->config.algorithm], lab_pg_strategy_name[w->config.strategy], g->name,
 					(unsigned long long)v, value[v], (unsigned long long)r->iterations);
 	}
 	return 0;
@@ -101,7 +99,7 @@ static int so_far(const struct graphpeg_subject *s, const struct graphpeg_want *
 static int verify(const struct graphpeg_subject *s, const struct graphpeg_want *w, const struct lab_pg_result *r, struct gtu_error *err)
 {
 	const struct gtu_graph *g = &s->graph;
-	const char *by = lab_pg_strategy_name(w->config.strategy);
+	const char *by = lab_pg_strategy_name[w->config.strategy];
 	int rc;
 
 	if (!r->whole)
@@ -155,7 +153,7 @@ int graphpeg_run(void *ctx, unsigned i, const struct gtu_progress *progress, str
 	if (rc)
 		return rc;
 	edges = r->edges ? (double)r->edges : 1;
-	for (sent = (double)(r->peg.requests + r->hwwl.requests), k = 0; k < LAB_KINDS; k++)
+	for (sent = (double)(r->peg.requests + r->hwwl_requests), k = 0; k < LAB_KINDS; k++)
 		sent += (double)n->transactions[k];
 	o->rate = r->cycles ? edges / lab_seconds(&m, r->cycles) : NAN;
 	o->balancing = (double)r->balancing / (double)r->cycles;
@@ -165,9 +163,7 @@ int graphpeg_run(void *ctx, unsigned i, const struct gtu_progress *progress, str
 	return 0;
 }
 
-/*
- * ---- Graphs ------------------------------------------------------------------------------------
- */
+/* ---- Graphs ---------------------------------------------------------------------------------- */
 
 int graphpeg_prepare(const struct gtu_graph *in, struct graphpeg_subject *s, struct gtu_error *err)
 {

@@ -60,10 +60,7 @@ static double accesses_each(const struct pair *p, unsigned with)
 	return sent / instructions;
 }
 
-/*
- * Cycles in kernels, without launches, which take equal time with and without the unit (our
- * choice).
- */
+/* Cycles without launches, which take equal time with and without the unit (our choice). */
 static double in_kernels(const struct lab_run *r, const struct pair *p, unsigned with)
 {
 	return (double)(p->s[with].cycles - p->s[with].launches * r->m.launch_latency);
@@ -181,7 +178,7 @@ static void energy_of(struct lab_run *r, unsigned g, const char *name, const str
 
 static void rows_of(struct lab_run *r, unsigned g, unsigned a, const struct pair *p, struct sums *sum)
 {
-	const char *label = lab_run_label(r, g), *name = lab_iru_algorithm_name(a);
+	const char *label = lab_run_label(r, g), *name = lab_iru_algorithm_name[a];
 	struct lab_table *t = &r->table;
 	double q, issued;
 	unsigned i;
@@ -201,12 +198,12 @@ static void rows_of(struct lab_run *r, unsigned g, unsigned a, const struct pair
 			lab_table_add(t, 14, label, LAB_OPEN_RULE, NAN, accesses_each(p, i), "%s: accesses a memory instruction, %s",
 				      name, i ? "IRU" : "baseline");
 	}
-	q = (double)p->c.merged / (double)p->c.elements;
+	q = (double)p->c.core.merged / (double)p->c.elements;
 	sum->filtered[a] += q;
 	if (lab_run_wants(r, 15)) {
 		if (a != LAB_IRU_BFS)
 			lab_table_add(t, 15, label, LAB_OPEN_RULE, NAN, q, "%s: elements filtered", name);
-		lab_table_add(t, 15, label, LAB_OPEN_RULE, NAN, (double)p->c.timeout / (double)p->c.records,
+		lab_table_add(t, 15, label, LAB_OPEN_RULE, NAN, (double)p->c.core.timeout / (double)p->c.records,
 			      "%s: answers that a time-out gave", name);
 	}
 	energy_of(r, g, name, p, &sum->energy[a]);
@@ -239,7 +236,7 @@ static void means(const struct state *st, const struct sums *sum)
 
 	for (k = 0; k < st->algorithms; k++) {
 		i = st->algorithm[k];
-		snprintf(what, sizeof(what), "%s: energy, normalized", lab_iru_algorithm_name(i));
+		snprintf(what, sizeof(what), "%s: energy, normalized", lab_iru_algorithm_name[i]);
 		lab_energy_rows_mean(&sum->energy[i], r, 16, energy[i], what);
 	}
 	for (i = 0; i < MEASURES; i++)
@@ -256,11 +253,11 @@ static void means(const struct state *st, const struct sums *sum)
 		i = st->algorithm[k];
 		if (lab_run_wants(r, 15) && i != LAB_IRU_BFS)
 			lab_table_add(t, 15, "mean", LAB_COUNT_RULE, i == LAB_IRU_SSSP ? 0.23 : 0.79, sum->filtered[i] / n,
-				      "%s: elements filtered", lab_iru_algorithm_name(i));
+				      "%s: elements filtered", lab_iru_algorithm_name[i]);
 		log_all += sum->speed[i];
 		if (lab_run_wants(r, 16))
 			lab_table_add(t, 16, "mean", LAB_SPEEDUP_RULE, speed[i], exp(sum->speed[i] / n), "%s: speed-up in kernels",
-				      lab_iru_algorithm_name(i));
+				      lab_iru_algorithm_name[i]);
 	}
 	/* the published 1.33 is not a mean of its parts; the machine is calibrated on 13.5% */
 	if (lab_run_wants(r, 16)) {

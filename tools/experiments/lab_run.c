@@ -64,17 +64,17 @@ static int add_file(struct lab_run *r, const char *path, struct gtu_error *err)
 	return gtu_graph_check(r->graph[r->graphs++], r->progress, err);
 }
 
-int lab_run_algorithms(const struct lab_run *r, const char *name(unsigned), unsigned *number, unsigned *count,
+int lab_run_algorithms(const struct lab_run *r, const char *const *name, unsigned *number, unsigned *count,
 		       struct gtu_error *err)
 {
 	char known[160] = "";
 	unsigned i;
 
 	*count = 0;
-	for (i = 0; name(i); i++) {
-		if (!r->algorithm || !strcmp(r->algorithm, name(i)))
+	for (i = 0; name[i]; i++) {
+		if (!r->algorithm || !strcmp(r->algorithm, name[i]))
 			number[(*count)++] = i;
-		snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s %s", i ? "," : "", name(i));
+		snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s %s", i ? "," : "", name[i]);
 	}
 	return *count ? 0 : gtu_fail(err, GTU_ERR_USAGE, "unknown algorithm '%.40s'; use one of%s", r->algorithm, known);
 }

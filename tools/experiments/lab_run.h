@@ -58,10 +58,10 @@ int lab_run_graphpeg(struct lab_run *r, struct gtu_error *err);
 int lab_run_begin(struct lab_run *r, const char *machine, const char *unit, const struct lab_standin *standin,
 		  unsigned standins, struct gtu_error *err);
 /*
- * Select the algorithms requested, of name(0), name(1), ... up to NULL. Their numbers go to @number
+ * Select the algorithms requested, of @name up to NULL. Their numbers go to @number
  * in ascending order, their count to *@count. GTU_ERR_USAGE lists the valid names.
  */
-int lab_run_algorithms(const struct lab_run *r, const char *name(unsigned), unsigned *number, unsigned *count,
+int lab_run_algorithms(const struct lab_run *r, const char *const *name, unsigned *number, unsigned *count,
 		       struct gtu_error *err);
 static inline bool lab_run_wants(const struct lab_run *r, unsigned figure)
 {

@@ -66,9 +66,7 @@ static unsigned best_variant(unsigned algorithm)
 	return algorithm == LAB_IRU_BFS ? LAB_SCU_FILTERED : algorithm == LAB_IRU_SSSP ? LAB_SCU_GROUPED : LAB_SCU_BASIC;
 }
 
-/*
- * ---- Runs --------------------------------------------------------------------------------------
- */
+/* ---- Runs ------------------------------------------------------------------------------------ */
 
 static int set_key(struct lab_scu_config *config, const char *assignment, struct gtu_error *err)
 {
@@ -169,9 +167,7 @@ static int run_all(struct experiment *e, struct gtu_error *err)
 	return rc;
 }
 
-/*
- * ---- Rows --------------------------------------------------------------------------------------
- */
+/* ---- Rows ------------------------------------------------------------------------------------ */
 
 /* Cycles of GPU and SCU without launches (our choice: the paper gives no launch cost). */
 static double cycles(const struct lab_scu_result *x)
@@ -204,7 +200,8 @@ static struct lab_energy energy(const struct lab_machine *m, const struct lab_sc
 	struct lab_energy e = { 0 };
 
 	lab_energy_add(&e, m, &x->gpu, x->processing + x->compaction, 0);
-	lab_energy_add(&e, m, &x->scu, x->scu.cycles, x->unit.in + x->unit.out + x->unit.dropped);
+	lab_energy_add(&e, m, &x->scu, x->scu.cycles, x->unit.count[GTU_SCU_C_IN] +
+		       x->unit.count[GTU_SCU_C_OUT] + x->unit.count[GTU_SCU_C_DROPPED]);
 	return e;
 }
 
@@ -303,10 +300,7 @@ static const struct measured {
 	{ USED_SCU, 13, "DRAM bandwidth used, with the SCU", false, 7, LAB_OPEN_RULE, { { 0 } } },
 };
 
-/*
- * Energy without the SCU over energy with @variant (LAB_SCU_VARIANTS: the best), for each of
- * @algorithms.
- */
+/* Energy without the SCU over energy with @variant (LAB_SCU_VARIANTS: the best), by algorithm. */
 static void energy_rows(const struct experiment *e, unsigned m, unsigned figure, unsigned variant, unsigned algorithms,
 			const char *text)
 {
@@ -322,7 +316,7 @@ static void energy_rows(const struct experiment *e, unsigned m, unsigned figure,
 
 		if (!(algorithms & e->algorithms & 1u << a))
 			continue;
-		snprintf(what, sizeof(what), "%.30s %s: %s", e->m[m].name, lab_iru_algorithm_name(a), text);
+		snprintf(what, sizeof(what), "%.30s %s: %s", e->m[m].name, lab_iru_algorithm_name[a], text);
 		for (g = 0; g < r->graphs; g++) {
 			struct lab_energy x = energy(&e->m[m], result_of(e, m, g, a, LAB_SCU_MIXED));
 			struct lab_energy y = energy(&e->m[m], result_of(e, m, g, a, variant == LAB_SCU_VARIANTS ? best_variant(a) : variant));
@@ -358,7 +352,7 @@ static void rows_of(const struct experiment *e, unsigned m)
 
 			if (!(x->algorithms & e->algorithms & 1u << a))
 				continue;
-			snprintf(what, sizeof(what), "%.24s %s: %s", e->m[m].name, lab_iru_algorithm_name(a), x->text);
+			snprintf(what, sizeof(what), "%.24s %s: %s", e->m[m].name, lab_iru_algorithm_name[a], x->text);
 			for (g = 0; g < r->graphs; g++)
 				add(&s, g, measure(e, x->what, m, g, a), what);
 			add_mean(&s, x->rule, paper, what);

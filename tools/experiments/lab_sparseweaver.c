@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * The experiments of SparseWeaver, sections II-B and V, except area and measurements on NVIDIA
- * GPUs.
- */
+/* The experiments of SparseWeaver, sections II-B and V; no area, no NVIDIA GPUs. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,9 +36,7 @@ static const double skew_vertices[] = { 10e3, 12e3, 16e3, 20e3, 40e3, 80e3 };
 
 typedef void figure(struct weaver *s);
 
-/*
- * ---- Helpers -----------------------------------------------------------------------------------
- */
+/* ---- Helpers --------------------------------------------------------------------------------- */
 
 static double cycles(struct weaver *s, struct weaver_key key)
 {
@@ -57,9 +52,7 @@ static double over_vertex(struct weaver *s, unsigned g, enum lab_wvr_algorithm a
 	return base / cycles(s, KEY(g, a, m));
 }
 
-/*
- * Subjects with these symbols, separated by blanks. With files: the first ones, as many as symbols.
- */
+/* Subjects with these symbols, separated by blanks. With files: as many, the first ones. */
 static unsigned pick(const struct weaver *s, const char *symbols, unsigned *index)
 {
 	unsigned n = 0, i, most = 1;
@@ -104,9 +97,7 @@ static double published(const struct weaver *s, unsigned g, const char *text)
 	return at ? strtod(at + strlen(symbol) + 1, NULL) : NAN;
 }
 
-/*
- * ---- Figures -----------------------------------------------------------------------------------
- */
+/* ---- Figures --------------------------------------------------------------------------------- */
 
 /* Warp iterations, then speed, of software mappings. */
 static void figure2(struct weaver *s)
@@ -120,9 +111,9 @@ static void figure2(struct weaver *s)
 			double other = (double)weaver_report(s, KEY(g[i], LAB_WVR_PR, to[k]))->warp_iterations;
 
 			ROW(s, 2, s->subject[g[i]].label, LAB_COUNT_RULE, published(s, g[i], "bh=4 g500=11"), vertex / other,
-			    "pr: warp iterations, vertex over %s", lab_wvr_mapping_name(to[k]));
+			    "pr: warp iterations, vertex over %s", lab_wvr_mapping_name[to[k]]);
 			ROW(s, 2, s->subject[g[i]].label, LAB_OPEN_RULE, NAN, over_vertex(s, g[i], LAB_WVR_PR, to[k]),
-			    "pr: speed, %s over vertex", lab_wvr_mapping_name(to[k]));
+			    "pr: speed, %s over vertex", lab_wvr_mapping_name[to[k]]);
 		}
 }
 
@@ -143,7 +134,7 @@ static void other_reading(struct weaver *s, const double *paper)
 		}
 		all += mine;
 		ROW(s, 10, "mean", LAB_OPEN_RULE, paper[a], exp(mine / n), "%s: over vertex, read ahead, filtered left out",
-		    lab_wvr_algorithm_name(a));
+		    lab_wvr_algorithm_name[a]);
 	}
 	ROW(s, 10, "mean", LAB_OPEN_RULE, 2.36, exp(all / (4 * n)), "over vertex, read ahead, filtered left out");
 }
@@ -164,12 +155,12 @@ static void figure10(struct weaver *s)
 
 				mine[k] += log(q);
 				ROW(s, 10, s->subject[g].label, LAB_OPEN_RULE, NAN, q, "%s: %s over vertex",
-				    lab_wvr_algorithm_name(a), lab_wvr_mapping_name(to[k]));
+				    lab_wvr_algorithm_name[a], lab_wvr_mapping_name[to[k]]);
 			}
 		for (k = 0; k < 4; k++) {
 			all[k] += mine[k];
 			ROW(s, 10, "mean", k == 3 ? LAB_SPEEDUP_RULE : LAB_OPEN_RULE, k == 3 ? paper[a] : NAN, exp(mine[k] / n),
-			    "%s: %s over vertex", lab_wvr_algorithm_name(a), lab_wvr_mapping_name(to[k]));
+			    "%s: %s over vertex", lab_wvr_algorithm_name[a], lab_wvr_mapping_name[to[k]]);
 		}
 	}
 	ROW(s, 10, "mean", LAB_SPEEDUP_RULE, 2.36, exp(all[3] / (4 * n)), "SparseWeaver over vertex");
@@ -180,7 +171,7 @@ static void figure10(struct weaver *s)
 	/* algorithm 1: the paper names it as a use, but does not measure it */
 	for (k = 1; k < 4; k++)
 		ROW(s, 10, "table", LAB_OPEN_RULE, NAN, over_vertex(s, 0, LAB_WVR_HASH, to[k]), "hash: %s over vertex",
-		    lab_wvr_mapping_name(to[k]));
+		    lab_wvr_mapping_name[to[k]]);
 }
 
 static void figure11(struct weaver *s)
@@ -192,13 +183,13 @@ static void figure11(struct weaver *s)
 	for (g = graphs(s); g < s->subjects; g++, n++)
 		for (k = 0; k < 2; k++) {
 			curve[k][n] = over_vertex(s, g, LAB_WVR_PR, to[k]);
-			ROW(s, 11, s->subject[g].label, LAB_OPEN_RULE, NAN, curve[k][n], "pr: %s over vertex", lab_wvr_mapping_name(to[k]));
+			ROW(s, 11, s->subject[g].label, LAB_OPEN_RULE, NAN, curve[k][n], "pr: %s over vertex", lab_wvr_mapping_name[to[k]]);
 		}
 	if (n < SKEWS)
 		return;
 	for (k = 0; k < 2; k++)
 		ROW(s, 11, "G6 / G1", LAB_OPEN_RULE, NAN, curve[k][n - 1] / curve[k][0], "pr: %s over vertex, growth with skew",
-		    lab_wvr_mapping_name(to[k]));
+		    lab_wvr_mapping_name[to[k]]);
 	ROW(s, 11, "rank order", LAB_RANK_RULE, 1, lab_spearman(curve[0], curve[1], n), "pr: SparseWeaver's curve and edge mapping's");
 }
 
@@ -217,13 +208,11 @@ static void figure12(struct weaver *s)
 
 				ROW(s, 12, s->subject[g[i]].label, LAB_OPEN_RULE, NAN,
 				    cycles(s, KEY(g[i], LAB_WVR_PR, to[k], .set = { clocks[c] })) / base,
-				    "pr: %s, clock ratio %u: cycles over vertex at 1", lab_wvr_mapping_name(to[k]), c + 1);
+				    "pr: %s, clock ratio %u: cycles over vertex at 1", lab_wvr_mapping_name[to[k]], c + 1);
 			}
 }
 
-/*
- * As in figure 6, an entry is read when the previous one is used up; and with entries read ahead.
- */
+/* An entry is read when the previous one is used up (figure 6), or is read ahead. */
 static void latencies(struct weaver *s, bool ahead)
 {
 	static const uint32_t latency[] = { 10, 20, 40, 80, 160 };
@@ -251,10 +240,7 @@ static void figure13(struct weaver *s)
 	latencies(s, true);
 }
 
-/*
- * The model has no L3: an L2 of four times the size at equal latency is an upper bound of its
- * benefit.
- */
+/* The model has no L3: an L2 of four times the size is an upper bound of its benefit. */
 static void figure14(struct weaver *s)
 {
 	static const enum lab_wvr_mapping to[] = { LAB_MAP_VERTEX, LAB_MAP_EDGE, LAB_MAP_WEAVER };
@@ -265,10 +251,10 @@ static void figure14(struct weaver *s)
 			double base = cycles(s, KEY(g[i], LAB_WVR_PR, LAB_MAP_VERTEX));
 
 			ROW(s, 14, s->subject[g[i]].label, LAB_OPEN_RULE, NAN, base / cycles(s, KEY(g[i], LAB_WVR_PR, to[k])),
-			    "pr: %s, L2 of 1 MB, over vertex", lab_wvr_mapping_name(to[k]));
+			    "pr: %s, L2 of 1 MB, over vertex", lab_wvr_mapping_name[to[k]]);
 			ROW(s, 14, s->subject[g[i]].label, LAB_OPEN_RULE, NAN,
 			    base / cycles(s, KEY(g[i], LAB_WVR_PR, to[k], .set = { "l2.size=1024 KiB" })),
-			    "pr: %s, L2 of 4 MB (in place of an L3), over vertex", lab_wvr_mapping_name(to[k]));
+			    "pr: %s, L2 of 4 MB (in place of an L3), over vertex", lab_wvr_mapping_name[to[k]]);
 		}
 }
 
@@ -287,11 +273,11 @@ static void figure15(struct weaver *s)
 			for (c = 0; c < 3; c++)
 				ROW(s, 15, s->subject[g[i]].label, LAB_OPEN_RULE, NAN,
 				    base / cycles(s, KEY(g[i], LAB_WVR_PR, to[k], .set = { l1[c] })),
-				    "pr: %s, L1 %u KB, over vertex at 16 KB", lab_wvr_mapping_name(to[k]), 16u << c);
+				    "pr: %s, L1 %u KB, over vertex at 16 KB", lab_wvr_mapping_name[to[k]], 16u << c);
 			for (c = 0; c < 6; c++)
 				ROW(s, 15, s->subject[g[i]].label, LAB_OPEN_RULE, NAN,
 				    base / cycles(s, KEY(g[i], LAB_WVR_PR, to[k], .set = { l2[c] })),
-				    "pr: %s, L2 %g MB, over vertex at 16 KB of L1", lab_wvr_mapping_name(to[k]), 0.25 * (1 << c));
+				    "pr: %s, L2 %g MB, over vertex at 16 KB of L1", lab_wvr_mapping_name[to[k]], 0.25 * (1 << c));
 		}
 }
 
@@ -307,10 +293,7 @@ static double warp_cycles(const struct lab_wvr_report *r)
 	return sum;
 }
 
-/*
- * Each stage's share of warp cycles, averaged over the graphs and scaled by the time relative to
- * @base.
- */
+/* Each stage's share of warp cycles, mean over the graphs, scaled by the time relative to @base. */
 static void breakdown(struct weaver *s, unsigned number, const char *series, struct weaver_key key, struct weaver_key base)
 {
 	double share[LAB_STAGES] = { 0 };
@@ -387,15 +370,15 @@ static void figure19(struct weaver *s)
 				base += b;
 				mine += q;
 				ROW(s, 19, s->subject[g[i]].label, LAB_OPEN_RULE, NAN, b / q, "%s: %s over vertex by weight",
-				    lab_wvr_algorithm_name(a), lab_wvr_mapping_name(to[k]));
+				    lab_wvr_algorithm_name[a], lab_wvr_mapping_name[to[k]]);
 			}
 			sum[k] += log(base / mine);
 			ROW(s, 19, s->subject[g[i]].label, LAB_OPEN_RULE, NAN, base / mine, "both: %s over vertex by weight",
-			    lab_wvr_mapping_name(to[k]));
+			    lab_wvr_mapping_name[to[k]]);
 		}
 	for (k = 0; k < 2; k++)
 		ROW(s, 19, "mean", k ? LAB_SPEEDUP_RULE : LAB_OPEN_RULE, k ? 6.15 : NAN, exp(sum[k] / n), "both: %s over vertex by weight",
-		    lab_wvr_mapping_name(to[k]));
+		    lab_wvr_mapping_name[to[k]]);
 }
 
 static void table5(struct weaver *s)
@@ -414,9 +397,7 @@ static void table5(struct weaver *s)
 	}
 }
 
-/*
- * ---- The experiment ----------------------------------------------------------------------------
- */
+/* ---- The experiment -------------------------------------------------------------------------- */
 
 static const struct {
 	unsigned number;

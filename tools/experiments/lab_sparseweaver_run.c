@@ -95,9 +95,7 @@ void weaver_free(struct weaver *s)
 	free(s->run);
 }
 
-/*
- * ---- Reference results -------------------------------------------------------------------------
- */
+/* ---- Reference results ----------------------------------------------------------------------- */
 
 /* In the order of the algorithms. */
 static const enum lab_expect_what expect_what[] = { LAB_LEVELS, LAB_DISTANCES, LAB_RANKS, LAB_COMPONENTS };
@@ -267,9 +265,7 @@ int weaver_run_all(struct weaver *s, struct gtu_error *err)
 	return rc;
 }
 
-/*
- * ---- --set -------------------------------------------------------------------------------------
- */
+/* ---- --set ----------------------------------------------------------------------------------- */
 
 static const struct {
 	const char *key;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * gtu lab run --sweep KEY=V1,V2,...: run an experiment once per value, with one column per value.
- */
+/* gtu lab run --sweep KEY=V1,V2,...: runs an experiment per value, a column each. */
 #ifndef GTU_LAB_SWEEP_H
 #define GTU_LAB_SWEEP_H
 

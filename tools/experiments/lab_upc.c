@@ -6,10 +6,7 @@
 
 #include "lab_expect.h"
 
-/*
- * The papers' graphs at --scale 18 (SCU, table 5: vertices and entries). Smaller ones keep the
- * degree.
- */
+/* The graphs at --scale 18 (SCU, table 5: vertices and entries); smaller ones keep the degree. */
 const struct lab_standin lab_upc_standins[LAB_UPC_STANDINS] = {
 	{ "ca", { .kind = GTU_GEN_PLANAR, .degree = 4.9 }, 2.71, 0 },
 	{ "cond", { .kind = GTU_GEN_POWERLAW, .degree = 8.7 }, 0.154, 0 },

@@ -112,10 +112,7 @@ static void atomics_by_halves(const uint32_t *index, uint32_t mask, unsigned wid
 		out->sectors += lab_sectors(out->bits[i]);
 }
 
-/*
- * Bits of the sorted indices whose value >> @shift differs from the predecessor's. Reads
- * sorted[-1].
- */
+/* Bits of sorted indices whose value >> @shift differs from the one before. Reads sorted[-1]. */
 static uint32_t changes(const uint32_t *sorted, unsigned n, unsigned shift)
 {
 	uint32_t bits = 0;
@@ -159,63 +156,60 @@ static void merge_loads(const uint32_t *sorted, unsigned n, unsigned width_log2,
 	out->n = k;
 }
 
-static void merge(const uint32_t *sorted, unsigned n, unsigned width_log2, uint64_t base, unsigned unit,
-		  enum lab_kind kind, struct lab_coalesced *out)
+static void merge_stores(const uint32_t *sorted, unsigned n, unsigned width_log2, uint64_t base, unsigned unit,
+			 struct lab_coalesced *out)
 {
 	unsigned shift = 5 - width_log2, unit_shift = unit == LAB_LINE ? 7 - width_log2 : shift;
 	unsigned unit_log2 = unit == LAB_LINE ? 7 : 5, i, words_log2 = width_log2 - 2;
-	uint32_t at = ~(sorted[0] >> unit_shift), words = 0, sector;
-	struct lab_coalesced *o = out;
-	int k = -1;
+	uint32_t at, words = 0;
 
+	out->n = out->sectors = 0;
 	for (i = 0; i < n; i++) {
-		sector = sorted[i] >> shift;
-		if (sorted[i] >> unit_shift != at) {
-			if (kind == LAB_STORE && k >= 0)
-				o->partial[k] = partial_sectors(words);
-			at = sorted[i] >> unit_shift;
-			k++;
-			o->unit[k] = base + ((uint64_t)at << unit_log2);
-			o->bits[k] = 0;
+		at = sorted[i] >> unit_shift;
+		if (!i || at != sorted[i - 1] >> unit_shift) {
 			words = 0;
+			out->unit[out->n] = base + ((uint64_t)at << unit_log2);
+			out->bits[out->n++] = 0;
 		}
-		o->bits[k] |= (uint8_t)(1u << (sector & 3));
+		out->bits[out->n - 1] |= (uint8_t)(1u << (sorted[i] >> shift & 3));
 		words |= (width_log2 == 3 ? 3u : 1u) << ((sorted[i] << words_log2) & 31);
+		if (i + 1 == n || at != sorted[i + 1] >> unit_shift)
+			out->partial[out->n - 1] = partial_sectors(words);
 	}
-	if (kind == LAB_STORE)
-		o->partial[k] = partial_sectors(words);
-	o->n = (uint32_t)k + 1;
-	o->sectors = 0;
-	for (i = 0; i < o->n; i++)
-		o->sectors += lab_sectors(o->bits[i]);
+	for (i = 0; i < out->n; i++)
+		out->sectors += lab_sectors(out->bits[i]);
 }
 
-void lab_coalesce_plain(const uint32_t *index, uint32_t mask, unsigned width_log2, uint64_t base,
-			unsigned unit, enum lab_kind kind, struct lab_coalesced *out)
+/* A single lane needs no vector sort. */
+static inline void coalesce(sort_lanes *sort, const uint32_t *index, uint32_t mask, unsigned width_log2,
+			    uint64_t base, unsigned unit, enum lab_kind kind, struct lab_coalesced *out)
 {
-	uint32_t room[BEFORE + LAB_LANES], *sorted = room + BEFORE;
+	uint32_t buffer[BEFORE + LAB_LANES], *sorted = buffer + BEFORE;
 	unsigned n;
 
 	if (kind == LAB_ATOMIC && unit == LAB_LINE) {
-		atomics_by_halves(index, mask, width_log2, base, sort_plain, out);
+		atomics_by_halves(index, mask, width_log2, base, sort, out);
 		return;
 	}
-	n = sort_plain(index, mask, sorted);
+	n = (mask & (mask - 1) ? sort : sort_plain)(index, mask, sorted);
 	if (kind == LAB_ATOMIC)
 		atomics(sorted, n, 5 - width_log2, base, out);
 	else if (kind == LAB_LOAD)
 		merge_loads(sorted, n, width_log2, base, unit, out);
 	else
-		merge(sorted, n, width_log2, base, unit, kind, out);
+		merge_stores(sorted, n, width_log2, base, unit, out);
+}
+
+void lab_coalesce_plain(const uint32_t *index, uint32_t mask, unsigned width_log2, uint64_t base,
+			unsigned unit, enum lab_kind kind, struct lab_coalesced *out)
+{
+	coalesce(sort_plain, index, mask, width_log2, base, unit, kind, out);
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
 
-/*
- * One step of Batcher's bitonic sort: lane i keeps the smaller of itself and lane i ^ d where @low
- * is set.
- */
+/* A step of Batcher's bitonic sort: lane i keeps the smaller of i and i ^ d where @low is set. */
 #define STEP(v, perm, low)                                                                         \
 	do {                                                                                       \
 		__m512i other_ = _mm512_permutexvar_epi32(perm, v);                                \
@@ -258,32 +252,24 @@ static unsigned sort_avx512(const uint32_t *index, uint32_t mask, uint32_t *sort
 	return (unsigned)__builtin_popcount(mask);
 }
 
-void lab_coalesce(const uint32_t *index, uint32_t mask, unsigned width_log2, uint64_t base, unsigned unit,
-		  enum lab_kind kind, struct lab_coalesced *out)
+static sort_lanes *sort_best(void)
 {
-	static int wide = -1;
-	uint32_t room[BEFORE + LAB_LANES], *sorted = room + BEFORE;
-	unsigned n;
+	static sort_lanes *best;
 
-	if (wide < 0)
-		wide = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-		       __builtin_cpu_supports("avx512dq");
-	if (kind == LAB_ATOMIC && unit == LAB_LINE) {
-		atomics_by_halves(index, mask, width_log2, base, wide ? sort_avx512 : sort_plain, out);
-		return;
-	}
-	n = wide && mask & (mask - 1) ? sort_avx512(index, mask, sorted) : sort_plain(index, mask, sorted);
-	if (kind == LAB_ATOMIC)
-		atomics(sorted, n, 5 - width_log2, base, out);
-	else if (kind == LAB_LOAD)
-		merge_loads(sorted, n, width_log2, base, unit, out);
-	else
-		merge(sorted, n, width_log2, base, unit, kind, out);
+	if (!best)
+		best = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+		       __builtin_cpu_supports("avx512dq") ? sort_avx512 : sort_plain;
+	return best;
 }
 #else
+static sort_lanes *sort_best(void)
+{
+	return sort_plain;
+}
+#endif
+
 void lab_coalesce(const uint32_t *index, uint32_t mask, unsigned width_log2, uint64_t base, unsigned unit,
 		  enum lab_kind kind, struct lab_coalesced *out)
 {
-	lab_coalesce_plain(index, mask, width_log2, base, unit, kind, out);
+	coalesce(sort_best(), index, mask, width_log2, base, unit, kind, out);
 }
-#endif

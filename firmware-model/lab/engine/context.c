@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * Context switching on x86-64 and aarch64, with ucontext elsewhere, and the mapping of the stacks.
- */
+/* Context switching on x86-64 and aarch64, with ucontext elsewhere; the mapping of stacks. */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -10,10 +8,7 @@
 
 #if defined(__x86_64__) && !defined(LAB_UCONTEXT)
 
-/*
- * Saves the callee-saved registers rbp, rbx, r12 to r15. MXCSR and the x87 control word never
- * change.
- */
+/* Saves the callee-saved registers. MXCSR and the x87 control word never change. */
 __asm__(".text\n"
 	".p2align 4\n"
 	".hidden lab_context_switch\n"

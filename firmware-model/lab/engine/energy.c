@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Energy costs per event, for discrete and mobile GPUs, and sums over them. */
+#include <limits.h>
+
 #include "energy.h"
 
 /*
@@ -41,63 +43,46 @@ const struct lab_energy_cost *lab_energy_costs(const struct lab_machine *m)
 	return m->dram_gbs < 64 ? mobile : m->dram_gbs < 400 ? discrete : NULL;
 }
 
-static double sum(const uint64_t *v, unsigned n)
-{
-	double s = 0;
-
-	while (n--)
-		s += (double)v[n];
-	return s;
-}
-
 void lab_energy_add(struct lab_energy *e, const struct lab_machine *m, const struct lab_stats *s, uint64_t cycles,
 		    uint64_t elements)
 {
 	e->count[LAB_E_INSTRUCTION] += (double)s->thread_instructions;
-	e->count[LAB_E_L1] += sum(s->l1_load, LAB_STATUSES) + sum(s->l1_store, LAB_STATUSES);
+	e->count[LAB_E_L1] += (double)(lab_sum(s->l1_load, LAB_STATUSES) + lab_sum(s->l1_store, LAB_STATUSES));
 	e->count[LAB_E_SHARED] += (double)s->shared_accesses;
-	e->count[LAB_E_L2] += sum(s->l2_read, LAB_STATUSES) + sum(s->l2_write, LAB_STATUSES);
+	e->count[LAB_E_L2] += (double)(lab_sum(s->l2_read, LAB_STATUSES) + lab_sum(s->l2_write, LAB_STATUSES));
 	e->count[LAB_E_DRAM] += (double)s->dram_reads + (double)s->dram_writes;
 	e->count[LAB_E_UNIT] += (double)elements;
 	e->count[LAB_E_SECOND] += lab_seconds(m, cycles);
 }
 
-/* In pJ. Bit k of @high selects event k's highest cost, otherwise its lowest. */
-static double corner(const struct lab_energy_cost *cost, const struct lab_energy *e, unsigned high)
+#define LIKELY UINT_MAX
+/* In pJ. Bit k of @high selects event k's highest cost, otherwise its lowest; LIKELY: likely costs. */
+static double total(const struct lab_energy_cost *cost, const struct lab_energy *e, unsigned high)
 {
 	double j = 0;
 	unsigned k;
 
 	for (k = 0; k < LAB_EVENTS; k++)
-		j += e->count[k] * (high >> k & 1 ? cost[k].cost.most : cost[k].cost.least) * (k == LAB_E_SECOND ? 1e12 : 1);
-	return j;
-}
-
-static double likely(const struct lab_energy_cost *cost, const struct lab_energy *e)
-{
-	double j = 0;
-	unsigned k;
-
-	for (k = 0; k < LAB_EVENTS; k++)
-		j += e->count[k] * cost[k].cost.likely * (k == LAB_E_SECOND ? 1e12 : 1);
+		j += e->count[k] * (high == LIKELY ? cost[k].cost.likely : high >> k & 1 ? cost[k].cost.most :
+				    cost[k].cost.least) * (k == LAB_E_SECOND ? 1e12 : 1);
 	return j;
 }
 
 struct lab_energy_range lab_energy_joules(const struct lab_energy_cost *cost, const struct lab_energy *e)
 {
-	return (struct lab_energy_range){ 1e-12 * corner(cost, e, 0), 1e-12 * likely(cost, e),
-					  1e-12 * corner(cost, e, (1u << LAB_EVENTS) - 1) };
+	return (struct lab_energy_range){ 1e-12 * total(cost, e, 0), 1e-12 * total(cost, e, LIKELY),
+					  1e-12 * total(cost, e, (1u << LAB_EVENTS) - 1) };
 }
 
 /* A quotient of sums that are linear in each cost is extreme where each cost is extreme. */
 struct lab_energy_range lab_energy_ratio(const struct lab_energy_cost *cost, const struct lab_energy *a,
 					 const struct lab_energy *b)
 {
-	struct lab_energy_range r = { 0, likely(cost, a) / likely(cost, b), 0 };
+	struct lab_energy_range r = { 0, total(cost, a, LIKELY) / total(cost, b, LIKELY), 0 };
 	unsigned high;
 
 	for (high = 0; high < 1u << LAB_EVENTS; high++) {
-		double q = corner(cost, a, high) / corner(cost, b, high);
+		double q = total(cost, a, high) / total(cost, b, high);
 
 		r.least = !high || q < r.least ? q : r.least;
 		r.most = !high || q > r.most ? q : r.most;

@@ -8,6 +8,46 @@
 
 #define LAB_CULL	64u		/* words of shared memory per warp for lab_cull() */
 
+/* ---- Host ------------------------------------------------------------------------------------ */
+
+/* An array of zeros for lab_graph_arrays(); words 0: none. */
+struct lab_want {
+	struct lab_array *array;
+	const char *name;
+	uint64_t words;			/* of 4 bytes */
+};
+/*
+ * Arrays in device memory, in this order: @col, @weight (NULL: none) with the graph's entries, then
+ * @want, of which @row gets the row offsets in 32 bits.
+ */
+int lab_graph_arrays(struct lab *lab, const struct gtu_graph *g, struct lab_array *row, struct lab_array *col,
+		     struct lab_array *weight, const struct lab_want *want, unsigned wants, struct gtu_error *err);
+/* GTU_ERR_USAGE unless the graph has 32-bit integer weights, which @what needs. */
+int lab_graph_weights(const struct gtu_graph *g, const char *what, struct gtu_error *err);
+
+/* PageRank with damping 0.85: the first ranks; the base rank, with that of vertices without edges. */
+#define LAB_DAMPING 0.85f
+void lab_ranks_init(const struct gtu_graph *g, float *rank);
+float lab_rank_base(const struct gtu_graph *g, const float *rank);
+
+static inline uint32_t *lab_words(const struct lab_array *a)
+{
+	return a->data;
+}
+
+static inline void lab_array_swap(struct lab_array *a, struct lab_array *b)
+{
+	struct lab_array was = *a;
+
+	*a = *b;
+	*b = was;
+}
+
+/* The near-far step of Davidson et al.: 32 times the mean weight (u32) over the mean degree. */
+uint32_t lab_near_far_step(const struct gtu_graph *g);
+
+/* ---- Warps ----------------------------------------------------------------------------------- */
+
 /*
  * Reserve space for the active lanes at the end of the list whose tail is tail[@list], with one
  * atomic per warp. Lane ranks are @rank, their number is @total. Returns each lane's index.
@@ -47,6 +87,45 @@ LAB_INLINE lab_mask lab_cull(struct lab_warp *w, lab_u32 c)
 	return w->mask & ~lost;
 }
 
+/* BFS: the active lanes of @c whose label they were first to set to @depth. */
+LAB_INLINE lab_mask lab_reach(struct lab_warp *w, unsigned look_up, unsigned update, const struct lab_array *label,
+			      lab_u32 c, uint32_t depth)
+{
+	lab_u32 old = lab_load32(w, look_up, label, c);
+	lab_mask first = 0;
+
+	lab_wait(w);
+	lab_alu(w, 2);
+	LAB_IF(w, lab_eq(old, lab_all(UINT32_MAX))) {
+		LAB_IF(w, lab_cull(w, c)) {
+			old = lab_atomic_min(w, update, label, c, lab_all(depth));
+			lab_wait(w);
+			lab_alu(w, 2);
+			first = lab_lt(lab_all(depth), old) & w->mask;
+		}
+	}
+	return first;
+}
+
+/* A rank's share for each edge of [@b, @e). */
+LAB_INLINE lab_u32 lab_rank_share(lab_u32 rank, lab_u32 b, lab_u32 e)
+{
+	return (lab_u32)((lab_f32)rank / lab_to_f32(lab_select(lab_ne(b, e), e - b, lab_all(1))));
+}
+
+/* Exclusive prefix sums of the lanes' values, and their total; the caller counts instructions. */
+LAB_INLINE uint32_t lab_prefix_sums(lab_u32 x, lab_u32 *before)
+{
+	uint32_t sum = 0;
+	unsigned l;
+
+	for (l = 0; l < LAB_LANES; l++) {
+		(*before)[l] = sum;
+		sum += x[l];
+	}
+	return sum;
+}
+
 /* A warp's runs of elements, one run per lane, processed 32 elements at a time. */
 struct lab_runs {
 	/* exclusive prefix sums of the lanes' lengths, and the total */
@@ -81,11 +160,5 @@ LAB_INLINE void lab_runs_take(struct lab_warp *w, struct lab_runs *r, lab_u32 at
 	}
 	lab_alu(w, 11);			/* a five-step search by shuffles */
 }
-
-/*
- * The near-far step of Davidson et al.: 32 times the mean weight over the mean degree. Weights are
- * u32.
- */
-uint32_t lab_near_far_step(const struct gtu_graph *g);
 
 #endif

@@ -192,6 +192,7 @@ struct lab {
 	uint64_t next_addr[3], owned_bytes;
 
 	struct lab_unit unit[LAB_UNITS];
+	void *unit_ctx[LAB_UNITS];
 	uint64_t unit_wake[LAB_UNITS];
 	int units;
 	const struct lab_observer *observer;
@@ -243,10 +244,7 @@ void lab_tags_renew(struct lab_tags *t);
 void lab_tags_free(struct lab_tags *t);
 uint32_t lab_node_alloc(struct lab *lab);
 void lab_node_free(struct lab *lab, uint32_t node);
-/*
- * Send the request @node (op, sectors, line, owner and port are set) over the crossbar from @cycle
- * on.
- */
+/* Send @node (op, sectors, line, owner and port are set) over the crossbar from @cycle on. */
 void lab_send(struct lab *lab, uint32_t node, uint64_t cycle);
 /*
  * Each crossbar input has a queue; its first packet leaves when its output takes it and blocks
@@ -254,10 +252,7 @@ void lab_send(struct lab *lab, uint32_t node, uint64_t cycle);
  * whole packet has passed @to.
  */
 uint64_t lab_cross(struct lab *lab, struct lab_input *from, struct lab_slots *to, uint64_t cycle, unsigned flits);
-/*
- * The same with one end on the crossbar: from @port to a sink that takes a packet a cycle; to
- * @port.
- */
+/* One end on the crossbar: from @port to a sink that takes a packet a cycle; to @port. */
 uint64_t lab_port_out(struct lab *lab, unsigned port, uint64_t cycle, unsigned flits);
 uint64_t lab_port_in(struct lab *lab, unsigned port, uint64_t cycle, unsigned flits);
 void lab_memory_arrive(struct lab *lab, uint32_t node);
@@ -266,10 +261,7 @@ void lab_memory_reply(struct lab *lab, uint32_t node);
 void lab_locate(const struct lab *lab, uint32_t line, uint32_t *slice, uint32_t *set, uint32_t *group);
 
 /* link.c */
-/*
- * Length of the run of set bits at or after bit *@from, which is moved to its first; 0: no more
- * runs.
- */
+/* Length of the next run of set bits from bit *@from on, which is moved to its first; 0: none. */
 static inline unsigned lab_run_of(unsigned bits, unsigned *from)
 {
 	unsigned run = 0;

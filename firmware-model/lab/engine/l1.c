@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * The L1 of an SM: loads allocate on a miss; stores write through and invalidate the line on a hit.
- */
+/* The L1: loads allocate on a miss; stores write through and invalidate the line on a hit. */
 #include "internal.h"
 
 #define NONE 0xffffu			/* the line has no MSHR to merge with */
@@ -139,9 +137,7 @@ static void store(struct lab *lab, unsigned sm, uint32_t line, unsigned sectors,
 	lab_send(lab, node, cycle);
 }
 
-/*
- * ---- The pipeline ------------------------------------------------------------------------------
- */
+/* ---- The pipeline ---------------------------------------------------------------------------- */
 
 unsigned lab_l1_enter(struct lab *lab, unsigned sm, struct lab_warp *w, const struct lab_op *op,
 		      const struct lab_coalesced *c, unsigned from, uint64_t cycle)

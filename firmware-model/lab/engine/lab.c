@@ -6,9 +6,7 @@
 
 #include "internal.h"
 
-/*
- * ---- Creation ----------------------------------------------------------------------------------
- */
+/* ---- Creation -------------------------------------------------------------------------------- */
 
 static void derive(struct lab *lab)
 {
@@ -158,13 +156,11 @@ const struct lab_stats *lab_stats(const struct lab *lab)
 	return &lab->stats;
 }
 
-void lab_stats_since(const struct lab_stats *before, const struct lab_stats *after, struct lab_stats *to)
+void lab_stats_add(struct lab_stats *sum, const struct lab_stats *before, const struct lab_stats *after)
 {
-	const uint64_t *a = (const uint64_t *)after, *b = (const uint64_t *)before;
-	size_t i;
-
-	for (i = 0; i < sizeof(*to) / 8; i++)
-		((uint64_t *)to)[i] = a[i] - b[i];
+	lab_add_words(sum, after, sizeof(*sum));
+	for (size_t i = 0; i < sizeof(*sum) / 8; i++)
+		((uint64_t *)sum)[i] -= ((const uint64_t *)before)[i];
 }
 
 uint64_t lab_now(const struct lab *lab)
@@ -182,12 +178,7 @@ const volatile uint8_t *lab_part(const struct lab *lab)
 	return &lab->part;
 }
 
-const char *lab_part_name(enum lab_part part)
-{
-	static const char *const names[] = { "other", "programs", "coalescer", "SM and L1", "crossbar, L2, DRAM" };
-
-	return part < LAB_PARTS ? names[part] : NULL;
-}
+const char *const lab_part_name[LAB_PARTS] = { "other", "programs", "coalescer", "SM and L1", "crossbar, L2, DRAM" };
 
 uint64_t lab_bytes(const struct lab *lab)
 {
@@ -275,60 +266,41 @@ void lab_free_all(struct lab *lab)
 
 /* ---- Running ----------------------------------------------------------------------------------- */
 
-static void place_blocks(struct lab *lab);
-
-static void dispatch(struct lab *lab, uint32_t node)
+/* Place one block per cycle and SM. */
+static void place_blocks(struct lab *lab, uint32_t node)
 {
-	switch (lab->calendar.node[node].kind) {
-	case EV_WAKE:
-		lab->part = LAB_PART_SM;
-		lab_wake_event(lab, node);
-		break;
-	case EV_ISSUE:
-		lab->part = LAB_PART_SM;
-		lab_issue_event(lab, node);
-		break;
-	case EV_SCHEDULER:
-		lab->part = LAB_PART_SM;
-		lab_scheduler_event(lab, node);
-		break;
-	case EV_LSU:
-		lab->part = LAB_PART_SM;
-		lab_lsu_event(lab, node);
-		break;
-	case EV_L1:
-		lab->part = LAB_PART_SM;
-		lab_l1_event(lab, node);
-		break;
-	case EV_BLOCK:
-		lab->part = LAB_PART_SM;
-		place_blocks(lab);
-		break;
-	case EV_ARRIVE:
-		lab->part = LAB_PART_MEMORY;
-		lab_memory_arrive(lab, node);
-		break;
-	case EV_REPLY:
-		lab->part = LAB_PART_MEMORY;
-		lab_memory_reply(lab, node);
-		break;
-	case EV_FILL:
-		lab->part = LAB_PART_SM;
-		lab_l1_fill(lab, node);
-		break;
-	case EV_UVM:
-		lab->part = LAB_PART_MEMORY;
-		lab_uvm_event(lab, node);
-		break;
-	case EV_LINK: case EV_LINK_DONE:
-		lab->part = LAB_PART_MEMORY;
-		lab_link_event(lab, node);
-		break;
-	default:
-		lab->part = LAB_PART_OTHER;
-		lab_unit_event(lab, node);
-	}
+	uint32_t sm;
+
+	for (sm = 0; sm < lab->m.sms && lab->first_blocks; sm++, lab->first_blocks--)
+		lab_block_start(lab, sm);
+	if (lab->first_blocks)
+		lab_schedule(&lab->calendar, lab->calendar.now + 1, node, EV_BLOCK);
+	else
+		for (sm = 0; sm < lab->m.sms; sm++) /* some may have ended already */
+			lab_block_refill(lab, sm);
 }
+
+static const struct {
+	void (*serve)(struct lab *lab, uint32_t node);
+	enum lab_part part;
+} serving[] = {
+	[EV_WAKE] = { lab_wake_event, LAB_PART_SM },
+	[EV_ISSUE] = { lab_issue_event, LAB_PART_SM },
+	[EV_SCHEDULER] = { lab_scheduler_event, LAB_PART_SM },
+	[EV_LSU] = { lab_lsu_event, LAB_PART_SM },
+	[EV_L1] = { lab_l1_event, LAB_PART_SM },
+	[EV_BLOCK] = { place_blocks, LAB_PART_SM },
+	[EV_ARRIVE] = { lab_memory_arrive, LAB_PART_MEMORY },
+	[EV_REPLY] = { lab_memory_reply, LAB_PART_MEMORY },
+	[EV_FILL] = { lab_l1_fill, LAB_PART_SM },
+	[EV_LINK] = { lab_link_event, LAB_PART_MEMORY },
+	[EV_LINK_DONE] = { lab_link_event, LAB_PART_MEMORY },
+	[EV_UVM] = { lab_uvm_event, LAB_PART_MEMORY },
+	[EV_UNIT_ASK] = { lab_unit_event, LAB_PART_OTHER },
+	[EV_UNIT_ANSWER] = { lab_unit_event, LAB_PART_OTHER },
+	[EV_UNIT_REPLY] = { lab_unit_event, LAB_PART_OTHER },
+	[EV_UNIT_CLOCK] = { lab_unit_event, LAB_PART_OTHER },
+};
 
 /* Prefetch what an event will touch besides its node. */
 static inline void prefetch_for(const struct lab *lab, uint32_t node)
@@ -398,7 +370,8 @@ static int run_events(struct lab *lab, const struct gtu_progress *progress, stru
 	while ((node = lab_calendar_pop(&lab->calendar))) {
 		if (lab->calendar.opened)
 			look_ahead(lab, node);
-		dispatch(lab, node);
+		lab->part = (uint8_t)serving[lab->calendar.node[node].kind].part;
+		serving[lab->calendar.node[node].kind].serve(lab, node);
 		if (lab->fault || lab->calendar.no_memory)
 			break;
 		if (!(++events & 0xfffff) && lab->launch &&
@@ -451,20 +424,6 @@ static void first_blocks(struct lab *lab, uint64_t cycle)
 		lab_schedule(&lab->calendar, cycle, lab->node_block, EV_BLOCK);
 }
 
-/* Place one block per cycle and SM. */
-static void place_blocks(struct lab *lab)
-{
-	uint32_t sm;
-
-	for (sm = 0; sm < lab->m.sms && lab->first_blocks; sm++, lab->first_blocks--)
-		lab_block_start(lab, sm);
-	if (lab->first_blocks)
-		lab_schedule(&lab->calendar, lab->calendar.now + 1, lab->node_block, EV_BLOCK);
-	else
-		for (sm = 0; sm < lab->m.sms; sm++) /* some may have ended already */
-			lab_block_refill(lab, sm);
-}
-
 int lab_run(struct lab *lab, const struct lab_launch *l, struct lab_count *count, struct gtu_error *err)
 {
 	uint64_t begin = lab->calendar.now;
@@ -503,76 +462,72 @@ int lab_run_units(struct lab *lab, struct gtu_error *err)
 	return rc ? rc : lab_check(lab, err);
 }
 
-/*
- * ---- Conservation checks -----------------------------------------------------------------------
- */
+/* ---- Conservation checks --------------------------------------------------------------------- */
 
-static int expect_equal(struct gtu_error *err, const char *what, uint64_t a, uint64_t b)
+struct conservation {
+	const char *what;
+	uint64_t a, b;
+};
+
+static int all_equal(const struct conservation *c, size_t n, struct gtu_error *err)
 {
-	if (a == b)
-		return 0;
-	return gtu_fail(err, GTU_ERR_VERIFY, "conservation check failed: %s: %" PRIu64 " versus %" PRIu64, what,
-			a, b);
+	for (; n--; c++)
+		if (c->a != c->b)
+			return gtu_fail(err, GTU_ERR_VERIFY, "conservation check failed: %s: %" PRIu64 " versus %" PRIu64,
+					c->what, c->a, c->b);
+	return 0;
 }
 
-static uint64_t sum(const uint64_t *v, unsigned n)
+/* Traffic of one kind between the SMs and memory. */
+static int check_traffic(const struct lab *lab, enum lab_kind k, struct gtu_error *err)
 {
-	uint64_t s = 0;
+	const struct lab_stats *s = &lab->stats;
+	uint64_t bytes = 0, sectors = 0;
+	unsigned i;
 
-	while (n--)
-		s += v[n];
-	return s;
+	for (i = 0; i < LAB_SIZES; i++) {
+		bytes += s->request[k][i] * (lab->m.noc_header + i * LAB_SECTOR);
+		sectors += s->request[k][i] * i;
+	}
+	const struct conservation c[] = {
+		{ "requests sent and arrived", lab_sum(s->request[k], LAB_SIZES), s->arrived[k] },
+		{ "bytes of requests sent and arrived", s->request_bytes[k], s->arrived_bytes[k] },
+		{ "bytes of requests and their packets' sizes", s->request_bytes[k], bytes },
+		{ "replies sent and received", s->reply[k], s->answered[k] },
+		{ "bytes of replies sent and received", s->reply_bytes[k], s->answered_bytes[k] },
+		{ k == LAB_STORE ? "sectors stored and acknowledged" : "sectors of atomics sent and answered", sectors,
+		  k == LAB_LOAD ? sectors : s->reply[k] },
+	};
+
+	return all_equal(c, sizeof(c) / sizeof(c[0]), err);
 }
 
 int lab_check(const struct lab *lab, struct gtu_error *err)
 {
 	const struct lab_stats *s = &lab->stats;
-	const struct lab_machine *m = &lab->m;
-	uint64_t bytes, sectors;
-	unsigned k, i;
-	int rc = 0;
+	const uint64_t written = s->reply[LAB_STORE], read = s->reply[LAB_LOAD] + s->reply[LAB_ATOMIC];
+	const uint64_t missed = s->l1_load[LAB_MISS] + s->l1_load[LAB_SECTOR_MISS];
+	const bool units = lab->units; /* their accesses look up the L2, and bypass the L1 */
+	const struct conservation flying = { "requests still in flight", lab->in_flight, 0 }, c[] = {
+		{ "sectors written and looked up in L2", written, units ? written : lab_sum(s->l2_write, LAB_STATUSES) },
+		{ "sectors read and looked up in L2", read, units ? read : lab_sum(s->l2_read, LAB_STATUSES) },
+		{ "sectors missed in L2 and read from DRAM", s->l2_read[LAB_MISS] + s->l2_read[LAB_SECTOR_MISS], s->dram_reads },
+		{ "sectors read from DRAM and filled", s->dram_reads, s->l2_filled_sectors },
+		{ "dirty sectors evicted and written to DRAM", s->l2_evicted_sectors, s->dram_writes },
+		{ "DRAM commands by row state and in total", s->dram_row_hits + s->dram_row_misses, s->dram_reads + s->dram_writes },
+		{ "link requests sent and completed", lab_sum(s->link_request, LAB_SIZES), s->link_arrived },
+		{ "requests held by page faults and replayed", s->uvm_held, s->uvm_replayed },
+		{ "bytes and number of pages migrated in", s->uvm_bytes_in, s->uvm_pages * lab->m.uvm_page },
+		{ "pages migrated in, and pages evicted or resident", s->uvm_pages, s->uvm_dropped_pages + lab_uvm_pages(lab) },
+		{ "requests to units and their replies", s->unit_requests, s->unit_replies },
+		/* a missing load is one request, a hit or merge none; link requests bypass the L1 */
+		{ "L1 load misses and requests sent", missed,
+		  units || !lab->m.l1_size ? missed : lab_sum(s->request[LAB_LOAD], LAB_SIZES) },
+	};
+	int rc = all_equal(&flying, 1, err);
+	unsigned k;
 
-	rc = rc ? rc : expect_equal(err, "requests still in flight", lab->in_flight, 0);
-	for (k = 0; k < LAB_KINDS && !rc; k++) {
-		bytes = 0;
-		sectors = 0;
-		for (i = 0; i < LAB_SIZES; i++) {
-			bytes += s->request[k][i] * (m->noc_header + i * LAB_SECTOR);
-			sectors += s->request[k][i] * i;
-		}
-		rc = expect_equal(err, "requests sent and arrived", sum(s->request[k], LAB_SIZES), s->arrived[k]);
-		rc = rc ? rc : expect_equal(err, "bytes of requests sent and arrived", s->request_bytes[k], s->arrived_bytes[k]);
-		rc = rc ? rc : expect_equal(err, "bytes of requests and their packets' sizes", s->request_bytes[k], bytes);
-		rc = rc ? rc : expect_equal(err, "replies sent and received", s->reply[k], s->answered[k]);
-		rc = rc ? rc : expect_equal(err, "bytes of replies sent and received", s->reply_bytes[k], s->answered_bytes[k]);
-		if (k == LAB_STORE)
-			rc = rc ? rc : expect_equal(err, "sectors stored and acknowledged", sectors, s->reply[k]);
-		if (k == LAB_ATOMIC)
-			rc = rc ? rc : expect_equal(err, "sectors of atomics sent and answered", sectors, s->reply[k]);
-	}
-	if (!lab->units) {
-		rc = rc ? rc : expect_equal(err, "sectors written and looked up in L2", s->reply[LAB_STORE], sum(s->l2_write, LAB_STATUSES));
-		rc = rc ? rc : expect_equal(err, "sectors read and looked up in L2", s->reply[LAB_LOAD] + s->reply[LAB_ATOMIC],
-				   sum(s->l2_read, LAB_STATUSES));
-	}
-	rc = rc ? rc : expect_equal(err, "sectors missed in L2 and read from DRAM", s->l2_read[LAB_MISS] + s->l2_read[LAB_SECTOR_MISS],
-			   s->dram_reads);
-	rc = rc ? rc : expect_equal(err, "sectors read from DRAM and filled", s->dram_reads, s->l2_filled_sectors);
-	rc = rc ? rc : expect_equal(err, "dirty sectors evicted and written to DRAM", s->l2_evicted_sectors, s->dram_writes);
-	rc = rc ? rc : expect_equal(err, "DRAM commands by row state and in total", s->dram_row_hits + s->dram_row_misses,
-			   s->dram_reads + s->dram_writes);
-	rc = rc ? rc : expect_equal(err, "link requests sent and completed", sum(s->link_request, LAB_SIZES), s->link_arrived);
-	rc = rc ? rc : expect_equal(err, "requests held by page faults and replayed", s->uvm_held, s->uvm_replayed);
-	rc = rc ? rc : expect_equal(err, "bytes and number of pages migrated in", s->uvm_bytes_in, s->uvm_pages * m->uvm_page);
-	rc = rc ? rc : expect_equal(err, "pages migrated in, and pages evicted or resident", s->uvm_pages, s->uvm_dropped_pages + lab_uvm_pages(lab));
-	rc = rc ? rc : expect_equal(err, "requests to units and their replies", s->unit_requests, s->unit_replies);
-	if (!rc && m->l1_size && !lab->units) {
-		/*
-		 * a missing load is one request; hits and merges are none; link requests bypass the
-		 * L1
-		 */
-		rc = expect_equal(err, "L1 load misses and requests sent", s->l1_load[LAB_MISS] + s->l1_load[LAB_SECTOR_MISS],
-			 sum(s->request[LAB_LOAD], LAB_SIZES));
-	}
-	return rc;
+	for (k = 0; k < LAB_KINDS && !rc; k++)
+		rc = check_traffic(lab, k, err);
+	return rc ? rc : all_equal(c, sizeof(c) / sizeof(c[0]), err);
 }

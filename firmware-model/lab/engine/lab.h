@@ -21,10 +21,7 @@
 #define LAB_HOST_BASE	0x100000000000ull
 
 enum lab_kind { LAB_LOAD, LAB_STORE, LAB_ATOMIC, LAB_KINDS };
-/*
- * HOST: over the link, past all caches or through the L1 (link.cache). MANAGED: unified memory
- * (uvm.h).
- */
+/* HOST: over the link, past all caches or through the L1 (link.cache). MANAGED: see uvm.h. */
 enum lab_space { LAB_DEVICE, LAB_HOST, LAB_MANAGED };
 
 /* Cache lookup results. SECTOR_MISS: line present, sector missing. PENDING: fill in flight. */
@@ -33,10 +30,7 @@ enum lab_status { LAB_HIT, LAB_PENDING, LAB_MISS, LAB_SECTOR_MISS, LAB_STATUSES 
 /* Packet sizes: a header alone, or with 32, 64, (96,) 128 bytes of data. */
 #define LAB_SIZES 5u
 
-/*
- * Counters since lab_create(). All are uint64_t, so that lab_stats_since() can subtract word by
- * word.
- */
+/* Counters since lab_create(). All are uint64_t, so that they can be added word by word. */
 struct lab_stats {
 	uint64_t cycles, launches, blocks;
 	uint64_t warp_instructions, thread_instructions;
@@ -62,9 +56,7 @@ struct lab_stats {
 	uint64_t link_in_flight_cycles;	/* requests in flight, summed over cycles */
 	uint64_t link_in_flight_most;
 
-	/*
-	 * unified memory: faults, fault batches, pages migrated in, bytes in and out, requests held
-	 */
+	/* unified memory: faults, their batches, pages migrated in, bytes, requests held */
 	uint64_t uvm_faults, uvm_batches, uvm_pages, uvm_bytes_in, uvm_bytes_out;
 	uint64_t uvm_evictions, uvm_dropped_pages, uvm_held, uvm_busy_cycles;
 
@@ -88,16 +80,27 @@ int lab_create(const struct lab_machine *m, struct lab **out, struct gtu_error *
 void lab_destroy(struct lab *lab);	/* NULL is allowed */
 const struct lab_machine *lab_machine_of(const struct lab *lab);
 const struct lab_stats *lab_stats(const struct lab *lab);
-/* @to = @after - @before, for every counter. */
-void lab_stats_since(const struct lab_stats *before, const struct lab_stats *after,
-		     struct lab_stats *to);
+/* @sum += @after - @before, for every counter. */
+void lab_stats_add(struct lab_stats *sum, const struct lab_stats *before, const struct lab_stats *after);
+/* @sum += @part, for structures of uint64_t. */
+static inline void lab_add_words(void *sum, const void *part, size_t bytes)
+{
+	for (size_t i = 0; i < bytes / 8; i++)
+		((uint64_t *)sum)[i] += ((const uint64_t *)part)[i];
+}
+static inline uint64_t lab_sum(const uint64_t *v, unsigned n)
+{
+	uint64_t sum = 0;
+
+	while (n--)
+		sum += v[n];
+	return sum;
+}
 uint64_t lab_now(const struct lab *lab);	/* core cycles */
 
 /* ---- Memory ------------------------------------------------------------------------------------ */
 
-/*
- * An array at consecutive addresses. The host accesses .data directly, without simulated traffic.
- */
+/* An array at consecutive addresses. The host accesses .data without simulated traffic. */
 struct lab_array {
 	uint64_t addr, bytes;
 	void *data;
@@ -174,11 +177,7 @@ enum lab_attach_point {
 struct lab_unit {
 	const char *name;
 	enum lab_attach_point attach_point;
-	void *ctx;
-	/*
-	 * A request of warp @warp (a handle for lab_unit_reply()), from lab_unit_request() in its
-	 * program.
-	 */
+	/* From lab_unit_request() in a program; @warp is a handle for lab_unit_reply(). */
 	void (*ask)(void *ctx, uint32_t warp, unsigned at, uint64_t value, uint64_t cycle);
 	/* The memory access tagged @tag has completed (a write: was accepted). */
 	void (*reply)(void *ctx, uint64_t tag, uint64_t cycle);
@@ -186,9 +185,12 @@ struct lab_unit {
 	void (*clock)(void *ctx, uint64_t cycle);
 };
 
-/* Returns the unit's number, or GTU_ERR_USAGE (negative) if there are LAB_UNITS already. */
+/*
+ * *@number: the unit's, for the functions below; @ctx is passed to its callbacks. GTU_ERR_USAGE if
+ * there are LAB_UNITS already.
+ */
 #define LAB_UNITS 8
-int lab_attach(struct lab *lab, const struct lab_unit *unit, struct gtu_error *err);
+int lab_attach(struct lab *lab, const struct lab_unit *unit, void *ctx, int *number, struct gtu_error *err);
 /*
  * Access the @sectors (bits) of the line at @addr, a multiple of 128. @at: the SM or port number. A
  * unit in a partition reaches its own L2 slices without the crossbar and without l2.latency; a unit
@@ -196,17 +198,17 @@ int lab_attach(struct lab *lab, const struct lab_unit *unit, struct gtu_error *e
  */
 void lab_unit_memory(struct lab *lab, int unit, unsigned at, enum lab_kind kind, uint64_t addr,
 		     unsigned sectors, uint64_t tag);
+/* The same for @words 4-byte words at @addr, within a line. */
+void lab_unit_words(struct lab *lab, int unit, unsigned at, enum lab_kind kind, uint64_t addr, uint64_t words,
+		    uint64_t tag);
 /* Schedule clock() in @cycle (not before now); if a call is pending, the earlier cycle is kept. */
 void lab_unit_wake(struct lab *lab, int unit, uint64_t cycle);
-/* Send @bytes to a waiting warp; they are copied to the buffer that its program passed. */
-void lab_unit_reply(struct lab *lab, int unit, unsigned at, uint32_t warp, const void *data,
-		     uint32_t bytes);
 /*
- * The same for a reply whose @cycle (now or later) and data are known already. A unit on the
- * crossbar must reply to several warps in the order of cycles: the port is reserved at once.
+ * Send @bytes in @cycle (now or later) to a waiting warp; they are copied to the buffer that its
+ * program passed. A unit on the crossbar must reply to several warps in the order of cycles: the
+ * port is reserved at once.
  */
-void lab_unit_reply_at(struct lab *lab, int unit, unsigned at, uint32_t warp, const void *data, uint32_t bytes,
-			uint64_t cycle);
+void lab_unit_reply(struct lab *lab, int unit, uint32_t warp, const void *data, uint32_t bytes, uint64_t cycle);
 /* Run the units while no kernel runs, until nothing is in flight. */
 int lab_run_units(struct lab *lab, struct gtu_error *err);
 
@@ -240,17 +242,13 @@ struct lab_observer {
 /* At most one observer; NULL removes it. Not copied. */
 void lab_observe(struct lab *lab, const struct lab_observer *o);
 
-/*
- * ---- Host time --------------------------------------------------------------------------------
- */
+/* ---- Host time ------------------------------------------------------------------------------- */
 
-/*
- * The part of the simulator that is running, for a sampling profiler; readable in a signal handler.
- */
+/* The running part of the simulator, for a sampling profiler; readable in a signal handler. */
 enum lab_part { LAB_PART_OTHER, LAB_PART_PROGRAM, LAB_PART_COALESCER, LAB_PART_SM, LAB_PART_MEMORY,
 		LAB_PARTS };
 const volatile uint8_t *lab_part(const struct lab *lab);
-const char *lab_part_name(enum lab_part part);
+extern const char *const lab_part_name[LAB_PARTS];
 /* Host memory used by the lab, including its arrays but not mapped ones. */
 uint64_t lab_bytes(const struct lab *lab);
 

@@ -130,10 +130,7 @@ static uint64_t take_slots(struct lab_slots *s, uint64_t now, uint64_t t, unsign
 
 uint64_t lab_cross(struct lab *lab, struct lab_input *from, struct lab_slots *to, uint64_t cycle, unsigned flits)
 {
-	/*
-	 * outputs arbitrate in order: an input served by one may send to a later one in the same
-	 * cycle
-	 */
+	/* outputs arbitrate in order: an input served by one may send to a later one at once */
 	uint64_t first = lab_max(cycle, from->free - (from->free && to > from->to));
 	uint64_t last = take_slots(to, lab->calendar.now, first, flits);
 
@@ -208,10 +205,7 @@ static bool by_crossbar(const struct lab *lab, const struct lab_node *n)
 
 /* ---- DRAM -------------------------------------------------------------------------------------- */
 
-/*
- * Issue the command for one sector. Returns the time (in fractions) at which its data is
- * transferred.
- */
+/* Issue the command for one sector. Returns the time of its data's transfer, in fractions. */
 static uint64_t dram(struct lab *lab, struct lab_slice *s, uint32_t group, uint64_t t)
 {
 	struct lab_channel *c = &lab->channel[s->channel];
@@ -269,10 +263,7 @@ static void evict(struct lab *lab, struct lab_slice *s, uint32_t at, uint64_t cy
 	}
 }
 
-/*
- * Fetch the @miss sectors of the line at @w. Returns the cycle in which all pending sectors have
- * arrived.
- */
+/* Fetch the @miss sectors of the line at @w. Returns the cycle in which all have arrived. */
 static uint64_t fetch(struct lab *lab, struct lab_slice *s, struct lab_way *w, uint32_t line, uint32_t miss,
 		      uint64_t cycle)
 {
@@ -302,10 +293,7 @@ static uint64_t l2_access(struct lab *lab, struct lab_slice *s, const struct lab
 {
 	struct lab_tags *g = &s->tags;
 	uint32_t at, miss, hit, wait;
-	/*
-	 * l2.latency is before the L2, like GPGPU-Sim's ROP delay: requests from the partition skip
-	 * it
-	 */
+	/* l2.latency precedes the L2 (GPGPU-Sim's ROP delay): the partition's requests skip it */
 	uint64_t pipe = by_crossbar(lab, n) ? lab->m.l2_latency : 1, ready = t + pipe;
 	bool write = n->op == LAB_STORE;
 	uint64_t *count = write ? lab->stats.l2_write : lab->stats.l2_read;

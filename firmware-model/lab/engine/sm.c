@@ -102,9 +102,7 @@ void lab_fault(struct lab_warp *w, const char *fmt, ...)
 	__builtin_unreachable();
 }
 
-/*
- * ---- Waking warps ------------------------------------------------------------------------------
- */
+/* ---- Waking warps ---------------------------------------------------------------------------- */
 
 void lab_warp_try_wake(struct lab *lab, struct lab_warp *w)
 {

@@ -149,9 +149,7 @@ static void schedule_driver(struct lab *lab, uint64_t when, uint8_t step)
 	lab_schedule(&lab->calendar, when, node, EV_UVM);
 }
 
-/*
- * Service one block of a batch: allocate its memory, evicting if needed. Returns the bytes moved.
- */
+/* Service one block of a batch, with eviction if needed. Returns the bytes moved. */
 static uint64_t service_block(struct lab *lab, uint32_t b)
 {
 	struct lab_uvm *u = &lab->uvm;
@@ -173,10 +171,7 @@ static uint64_t service_block(struct lab *lab, uint32_t b)
 	return bytes + in;
 }
 
-/*
- * Take a batch of faults and start moving its pages; at most as many blocks as the device has
- * memory for.
- */
+/* Take a batch of faults, at most as many blocks as fit the device, and start moving the pages. */
 static void fetch(struct lab *lab)
 {
 	struct lab_uvm *u = &lab->uvm;
@@ -217,10 +212,7 @@ static void begin_batch(struct lab *lab, uint64_t cycle)
 	schedule_driver(lab, cycle + cycles_of(lab, lab->m.uvm_fault_ns), FETCHES);
 }
 
-/*
- * Drop queued faults on pages that a prefetch has brought, as the driver's flush before a replay
- * does.
- */
+/* Drop queued faults on pages that were prefetched, like the driver's flush before a replay. */
 static void flush(struct lab_uvm *u)
 {
 	uint32_t *at = &u->queue, page;

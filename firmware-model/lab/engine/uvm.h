@@ -51,9 +51,7 @@ struct lab_uvm {
 	uint64_t since;
 };
 
-/*
- * Extend managed memory up to address @end. GTU_ERR_USAGE if the machine has none; GTU_ERR_NOMEM.
- */
+/* Extend managed memory up to @end. GTU_ERR_USAGE if the machine has none; GTU_ERR_NOMEM. */
 int lab_uvm_grow(struct lab *lab, uint64_t end, struct gtu_error *err);
 void lab_uvm_reset(struct lab *lab);
 uint64_t lab_uvm_pages(const struct lab *lab);	/* resident pages */

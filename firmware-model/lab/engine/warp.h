@@ -47,10 +47,7 @@ typedef float lab_f32 __attribute__((vector_size(128)));
 typedef uint64_t lab_u64 __attribute__((vector_size(256)));
 typedef uint32_t lab_mask;		/* one bit per lane */
 
-/*
- * Functions that take or return such vectors are inlined, so that the ABI does not matter
- * (-Wno-psabi).
- */
+/* Functions that pass such vectors are inlined: the ABI does not matter (-Wno-psabi). */
 #define LAB_INLINE static inline __attribute__((always_inline))
 #define LAB_OPS 4 /* memory operations in flight between two waits; one more stalls the warp */
 
@@ -262,9 +259,7 @@ LAB_INLINE lab_u32 lab_rank(lab_mask m)
 	return r;
 }
 
-/*
- * ---- Control flow ------------------------------------------------------------------------------
- */
+/* ---- Control flow ---------------------------------------------------------------------------- */
 
 LAB_INLINE lab_mask lab_on(const struct lab_warp *w, lab_mask m)
 {
@@ -466,9 +461,7 @@ LAB_INLINE lab_u32 lab_atomic_cas(struct lab_warp *w, unsigned statement, const 
 	return old;
 }
 
-/*
- * Word @index of the block's shared memory. Latency grows with the conflict degree over 32 banks.
- */
+/* Word @index of the block's shared memory. Latency grows with conflicts over 32 banks. */
 void *lab_shared_words(struct lab_warp *w, const lab_u32 *index);
 LAB_INLINE lab_u32 lab_shared_load(struct lab_warp *w, lab_u32 index)
 {
@@ -488,6 +481,12 @@ LAB_INLINE void lab_shared_store(struct lab_warp *w, lab_u32 index, lab_u32 valu
 	for (m = w->mask; m; m &= m - 1)
 		word[index[__builtin_ctz(m)]] = value[__builtin_ctz(m)];
 }
+
+/* A reply in its packed form: a lane mask, then 32 words per field. */
+struct lab_fields {
+	uint32_t mask, field[3][LAB_LANES];
+};
+#define LAB_FIELDS_BYTES(fields) ((uint32_t)(4 + 4 * LAB_LANES * (fields)))
 
 /*
  * Send @value to unit @unit at @at (SM, port or partition number) and stall until it has replied.

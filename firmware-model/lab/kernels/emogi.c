@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: MIT
-/*
- * EMOGI's kernels: BFS, SSSP, CC and PageRank with the edge list in host memory, and figure 4's
- * copies.
- */
-#include <stdlib.h>
-
+/* EMOGI's kernels, with the edge list in host or unified memory, and figure 4's copies. */
 #include "emogi.h"
-#include "firmware-model/lab/engine/warp.h"
+#include "firmware-model/lab/engine/graph_kernels.h"
 
 /*
  * lab_alu() counts the index arithmetic, comparisons and branches of the listings. They are not
@@ -14,7 +9,7 @@
  */
 struct emogi_args {
 	uint32_t n, current, edge_bytes;
-	float damping, base;
+	float base;
 	struct lab_array row, col, weight; /* col, weight: in host or unified memory */
 	struct lab_array value, other;	/* level; cost and new cost; label; rank and sum */
 	struct lab_array active, next;	/* vertices to expand now, and in the next round */
@@ -175,7 +170,7 @@ LAB_INLINE void pr(struct lab_warp *w, const struct emogi_args *a, enum lab_emog
 		share = lab_load_f32(w, VALUE, &a->value, v);
 		edges_of(w, a, x, v, &first, &k, &end);
 		lab_alu(w, 10);		/* a division */
-		share = share / lab_to_f32(lab_select(lab_ne(first, end), end - first, lab_all(1)));
+		share = (lab_f32)lab_rank_share((lab_u32)share, first, end);
 		EACH_EDGE(w, x, first, k, end) {
 			c = target(w, a, k);
 			lab_wait(w);
@@ -195,7 +190,7 @@ static void pr_update(struct lab_warp *w, const void *p)
 		sum = lab_load_f32(w, TARGET, &a->other, v);
 		lab_wait(w);
 		lab_alu(w, 2);
-		lab_store_f32(w, UPDATE, &a->value, v, lab_all_f32(a->base) + sum * a->damping);
+		lab_store_f32(w, UPDATE, &a->value, v, lab_all_f32(a->base) + sum * LAB_DAMPING);
 		lab_store_f32(w, MARK, &a->other, v, lab_all_f32(0));
 	}
 }
@@ -223,23 +218,11 @@ KERNEL(kernel_pr_update, "pr_update", pr_update);
 #define ALL(algorithm) { &kernel_##algorithm##_naive, &kernel_##algorithm##_merged, &kernel_##algorithm##_aligned }
 static const struct lab_kernel *const kernels[LAB_EMOGI_ALGORITHMS][LAB_VARIANTS] = { ALL(bfs), ALL(sssp), ALL(cc), ALL(pr) };
 
-const char *lab_emogi_variant_name(unsigned variant)
-{
-	static const char *const text[] = { "naive", "merged", "aligned" };
+const char *const lab_emogi_variant_name[LAB_VARIANTS] = { "naive", "merged", "aligned" };
 
-	return variant < LAB_VARIANTS ? text[variant] : NULL;
-}
+const char *const lab_emogi_algorithm_name[LAB_EMOGI_ALGORITHMS] = { "bfs", "sssp", "cc", "pr" };
 
-const char *lab_emogi_algorithm_name(unsigned algorithm)
-{
-	static const char *const text[] = { "bfs", "sssp", "cc", "pr" };
-
-	return algorithm < LAB_EMOGI_ALGORITHMS ? text[algorithm] : NULL;
-}
-
-/*
- * ---- Host --------------------------------------------------------------------------------------
- */
+/* ---- Host ------------------------------------------------------------------------------------ */
 
 #define BLOCK 128u
 
@@ -263,8 +246,8 @@ static int arrays(struct run *r, struct gtu_error *err)
 		return gtu_fail(err, GTU_ERR_USAGE, "%s: %llu vertices and %llu edges; the laboratory takes fewer than %u and %u",
 				g->name, (unsigned long long)g->n, (unsigned long long)g->m, LAB_NEVER / LAB_LANES,
 				LAB_NEVER - 2 * LAB_LANES);
-	if (r->config->algorithm == LAB_EMOGI_SSSP && (g->weight_type != GTU_WEIGHT_U32 || !g->weight))
-		return gtu_fail(err, GTU_ERR_USAGE, "%s: SSSP in the laboratory needs 32-bit integer weights", g->name);
+	if (r->config->algorithm == LAB_EMOGI_SSSP && lab_graph_weights(g, "SSSP", err))
+		return GTU_ERR_USAGE;
 	if (r->config->source >= g->n)
 		return gtu_fail(err, GTU_ERR_USAGE, "%s: source %u does not exist among %llu vertices", g->name, r->config->source, (unsigned long long)g->n);
 	a->n = (uint32_t)g->n;
@@ -307,7 +290,6 @@ static int rounds(struct run *r, struct gtu_error *err)
 	struct emogi_args *a = &r->a;
 	uint32_t v, *value = a->value.data, *other = a->other.data, *active = a->active.data;
 	enum lab_emogi_algorithm algorithm = r->config->algorithm;
-	struct lab_array swap;
 	int rc;
 
 	for (v = 0; v < a->n; v++) {
@@ -324,11 +306,8 @@ static int rounds(struct run *r, struct gtu_error *err)
 		if (!rc && algorithm == LAB_EMOGI_SSSP)
 			rc = launch(r, &kernel_sssp_update, false, err);
 		a->current++;
-		swap = a->active;
-		if (algorithm == LAB_EMOGI_CC) {
-			a->active = a->next;
-			a->next = swap;
-		}
+		if (algorithm == LAB_EMOGI_CC)
+			lab_array_swap(&a->active, &a->next);
 	} while (!rc && changed(r));
 	return rc;
 }
@@ -336,19 +315,12 @@ static int rounds(struct run *r, struct gtu_error *err)
 /* As gtu_pagerank(): the rank of vertices without edges is spread over all; the host sums it. */
 static int pagerank(struct run *r, struct gtu_error *err)
 {
-	const uint64_t *row = r->a.row.data;
-	float *rank = r->a.value.data;
-	uint32_t v, i;
-	double lost;
+	uint32_t i;
 	int rc = 0;
 
-	r->a.damping = 0.85f;
-	for (v = 0; v < r->a.n; v++)
-		rank[v] = (float)(1 / (double)r->a.n);
+	lab_ranks_init(r->config->graph, r->a.value.data);
 	for (i = 0; i < r->config->iterations && !rc; i++) {
-		for (lost = 0, v = 0; v < r->a.n; v++)
-			lost += row[v] == row[v + 1] ? rank[v] : 0;
-		r->a.base = (float)((0.15 + 0.85 * lost) / (double)r->a.n);
+		r->a.base = lab_rank_base(r->config->graph, r->a.value.data);
 		rc = expand(r, err);
 		rc = rc ? rc : launch(r, &kernel_pr_update, false, err);
 	}

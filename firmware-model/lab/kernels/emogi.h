@@ -35,9 +35,8 @@ struct lab_emogi_counts {
 	uint64_t monitor[GTU_ZCM_COUNTERS];
 };
 
-/* "naive", ..., "bfs", ...; NULL if out of range. */
-const char *lab_emogi_variant_name(unsigned variant);
-const char *lab_emogi_algorithm_name(unsigned algorithm);
+extern const char *const lab_emogi_variant_name[LAB_VARIANTS];
+extern const char *const lab_emogi_algorithm_name[LAB_EMOGI_ALGORITHMS];
 
 /*
  * Run to completion on @m, from cold caches. @result, n words: levels, distances, least vertex of

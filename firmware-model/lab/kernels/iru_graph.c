@@ -9,7 +9,7 @@
 struct graph_args {
 	uint32_t n, count, depth, threshold;
 	uint32_t first; /* SSSP: number of this frontier's element 0 in the look-up table */
-	float damping, base;
+	float base;
 	bool list, weights, share; /* expand: read a vertex list; carry costs; carry rank shares */
 	bool in_place;			/* edges are read from the CSR, not copied to a frontier */
 	bool again;			/* SSSP: the elements are the far pile's */
@@ -35,10 +35,13 @@ LAB_INLINE lab_u32 reserve(struct lab_warp *w, const struct graph_args *a, unsig
 	return lab_reserve(w, TAIL, &a->tail, list, total, rank);
 }
 
-/*
- * Write edge @k of a vertex with cost or share @self to @position of the frontier, for the active
- * lanes.
- */
+/* One element for each active lane. */
+LAB_INLINE lab_u32 reserve_each(struct lab_warp *w, const struct graph_args *a, unsigned list)
+{
+	return reserve(w, a, list, lab_popcount(w->mask), lab_rank(w->mask));
+}
+
+/* Write edge @k of a vertex with cost or share @self to @position of the frontier. */
 LAB_INLINE void write_edge(struct lab_warp *w, const struct graph_args *a, lab_u32 k, lab_u32 self, lab_u32 position)
 {
 	lab_u32 c = { 0 };
@@ -106,10 +109,7 @@ LAB_INLINE lab_mask expand_large(struct lab_warp *w, const struct graph_args *a,
 	}
 }
 
-/*
- * Expand 32 vertices, 32 edges at a time: each lane searches its edge's vertex in the degrees'
- * prefix sums.
- */
+/* Expand 32 vertices, 32 edges at a time: lanes search their vertex in the degrees' prefix sums. */
 LAB_PROGRAM static void expand(struct lab_warp *w, const void *p)
 {
 	const struct graph_args *a = p;
@@ -131,7 +131,7 @@ LAB_PROGRAM static void expand(struct lab_warp *w, const void *p)
 		lab_alu(w, a->share ? 11 : 1); /* with a division */
 	}
 	if (a->share)
-		self = (lab_u32)((lab_f32)self / lab_to_f32(lab_select(lab_ne(b, e), e - b, lab_all(1))));
+		self = lab_rank_share(self, b, e);
 	e = lab_select(expand_large(w, a, b, e, self), b, e);
 	total = lab_runs_begin(w, &runs, e - b);
 	if (!total)
@@ -173,24 +173,12 @@ LAB_INLINE lab_mask element(struct lab_warp *w, const struct graph_args *a, cons
 LAB_PROGRAM static void bfs_contract(struct lab_warp *w, const void *p)
 {
 	const struct graph_args *a = p;
-	lab_u32 i = lab_thread(w), c, none = { 0 }, label, at, depth = lab_all(a->depth);
+	lab_u32 i = lab_thread(w), c, none = { 0 };
 
 	lab_alu(w, 5);
 	LAB_IF(w, element(w, a, &a->edge, &i, &c, &none)) {
-		label = lab_load32(w, LABEL, &a->label, c);
-		lab_wait(w);
-		lab_alu(w, 2);
-		LAB_IF(w, lab_eq(label, lab_all(NEVER))) {
-			LAB_IF(w, lab_cull(w, c)) {
-				label = lab_atomic_min(w, UPDATE, &a->label, c, depth);
-				lab_wait(w);
-				lab_alu(w, 2);
-				LAB_IF(w, lab_lt(depth, label)) {
-					at = reserve(w, a, NEARS, lab_popcount(w->mask), lab_rank(w->mask));
-					lab_store32(w, PUT, &a->near, at, c);
-				}
-			}
-		}
+		LAB_IF(w, lab_reach(w, LABEL, UPDATE, &a->label, c, a->depth))
+			lab_store32(w, PUT, &a->near, reserve_each(w, a, NEARS), c);
 	}
 }
 
@@ -236,12 +224,10 @@ LAB_PROGRAM static void sssp_list(struct lab_warp *w, const void *p)
 			lab_alu(w, 2);
 			near = lab_lt(cost, lab_all(a->threshold));
 			all = w->mask;
-			LAB_IF(w, near) {
-				at = reserve(w, a, NEARS, lab_popcount(w->mask), lab_rank(w->mask));
-				lab_store32(w, PUT, &a->near, at, c);
-			}
+			LAB_IF(w, near)
+				lab_store32(w, PUT, &a->near, reserve_each(w, a, NEARS), c);
 			LAB_IF(w, all & ~near) {
-				at = reserve(w, a, FARS, lab_popcount(w->mask), lab_rank(w->mask));
+				at = reserve_each(w, a, FARS);
 				lab_store32(w, PUT, &a->far, at, c);
 				lab_store32(w, PUT_COST, &a->far_cost, at, cost);
 			}
@@ -274,7 +260,7 @@ LAB_PROGRAM static void pr_finish(struct lab_warp *w, const void *p)
 		old = lab_load32(w, SELF, &a->label, v);
 		lab_wait(w);
 		lab_alu(w, 2);
-		lab_store_f32(w, UPDATE, &a->label, v, lab_all_f32(a->base) + sum * a->damping);
+		lab_store_f32(w, UPDATE, &a->label, v, lab_all_f32(a->base) + sum * LAB_DAMPING);
 		lab_store32(w, PUT_COST, &a->old, v, old);
 		lab_store_f32(w, PUT, &a->sum, v, lab_all_f32(0));
 	}
@@ -311,16 +297,9 @@ KERNEL(pr_add, 0);
 KERNEL(pr_finish, 0);
 KERNEL(pr_check, 0);
 
-const char *lab_iru_algorithm_name(unsigned algorithm)
-{
-	static const char *const text[] = { "bfs", "sssp", "pr" };
+const char *const lab_iru_algorithm_name[LAB_IRU_ALGORITHMS + 1] = { "bfs", "sssp", "pr", NULL };
 
-	return algorithm < LAB_IRU_ALGORITHMS ? text[algorithm] : NULL;
-}
-
-/*
- * ---- Host --------------------------------------------------------------------------------------
- */
+/* ---- Host ------------------------------------------------------------------------------------ */
 
 struct run {
 	struct lab *lab;
@@ -356,49 +335,24 @@ static int consume(struct run *r, const struct lab_kernel *k, const struct lab_a
 	return rc ? rc : lab_iru_finish(r->iru, err);
 }
 
-static uint32_t tail(const struct run *r, unsigned list)
-{
-	return ((const uint32_t *)r->a.tail.data)[list];
-}
-
-static void empty(struct run *r, unsigned list)
-{
-	((uint32_t *)r->a.tail.data)[list] = 0;
-}
-
-static void swap(struct lab_array *a, struct lab_array *b)
-{
-	struct lab_array c = *a;
-
-	*a = *b;
-	*b = c;
-}
-
 static int bfs(struct run *r, struct gtu_error *err)
 {
 	struct graph_args *a = &r->a;
-	uint32_t count = 1;
+	uint32_t count = 1, *tail = a->tail.data;
 	int rc = 0;
 
 	a->list = true;
-	((uint32_t *)a->label.data)[r->config->source] = 0;
-	((uint32_t *)a->from.data)[0] = r->config->source;
 	for (a->depth = 1; count && !rc; a->depth++) {
-		empty(r, EDGES);
-		empty(r, NEARS);
+		tail[EDGES] = tail[NEARS] = 0;
 		rc = launch(r, &kernel_expand, count, err);
-		rc = rc ? rc : consume(r, &kernel_bfs_contract, &a->label, &a->edge, tail(r, EDGES), GTU_IRU_OP_NONE, false,
-				       false, err);
-		count = tail(r, NEARS);
-		swap(&a->from, &a->near);
+		rc = rc ? rc : consume(r, &kernel_bfs_contract, &a->label, &a->edge, tail[EDGES], GTU_IRU_OP_NONE, false, false, err);
+		count = tail[NEARS];
+		lab_array_swap(&a->from, &a->near);
 	}
 	return rc;
 }
 
-/*
- * Contract @count elements of a->edge and a->cost: lower distances, then list the improved
- * vertices.
- */
+/* Contract @count elements of a->edge and a->cost: lower distances, list improved vertices. */
 static int contract(struct run *r, uint32_t count, struct gtu_error *err)
 {
 	struct graph_args *a = &r->a;
@@ -422,13 +376,13 @@ static int next_far(struct run *r, uint32_t step, struct lab_array *other, struc
 {
 	struct graph_args *a = &r->a;
 	struct lab_array edge = a->edge, cost = a->cost;
-	uint32_t count = tail(r, FARS);
+	uint32_t *tail = a->tail.data, count = tail[FARS];
 	int rc;
 
 	a->threshold = a->threshold > NEVER - step ? NEVER : a->threshold + step;
-	empty(r, FARS);
-	swap(&a->far, other);
-	swap(&a->far_cost, other_cost);
+	tail[FARS] = 0;
+	lab_array_swap(&a->far, other);
+	lab_array_swap(&a->far_cost, other_cost);
 	a->edge = *other;
 	a->cost = *other_cost;
 	a->again = true;
@@ -443,51 +397,41 @@ static int sssp(struct run *r, struct lab_array *other, struct lab_array *other_
 {
 	struct graph_args *a = &r->a;
 	double factor = r->config->step ? r->config->step : 1, wide = factor * lab_near_far_step(r->config->graph);
-	uint32_t count = 1, step = wide < 1 ? 1 : wide > 1e9 ? 1000000000u : (uint32_t)wide;
+	uint32_t count = 1, step = wide < 1 ? 1 : wide > 1e9 ? 1000000000u : (uint32_t)wide, *tail = a->tail.data;
 	int rc = 0;
 
 	a->list = a->weights = true;
 	a->threshold = step;
 	a->first = 1;
-	((uint32_t *)a->label.data)[r->config->source] = 0;
-	((uint32_t *)a->from.data)[0] = r->config->source;
-	while (!rc && (count || tail(r, FARS))) {
-		empty(r, NEARS);
+	while (!rc && (count || tail[FARS])) {
+		tail[NEARS] = 0;
 		if (count) {
-			empty(r, EDGES);
+			tail[EDGES] = 0;
 			rc = launch(r, &kernel_expand, count, err);
-			rc = rc ? rc : contract(r, tail(r, EDGES), err);
+			rc = rc ? rc : contract(r, tail[EDGES], err);
 		} else {
 			rc = next_far(r, step, other, other_cost, err);
 		}
-		count = tail(r, NEARS);
-		swap(&a->from, &a->near);
+		count = tail[NEARS];
+		lab_array_swap(&a->from, &a->near);
 	}
 	return rc;
 }
 
 static int pagerank(struct run *r, struct gtu_error *err)
 {
-	const uint32_t *row = r->a.row.data;
-	float *rank = r->a.label.data;
 	struct graph_args *a = &r->a;
-	uint32_t v, i;
-	double lost;
+	uint32_t i;
 	int rc = 0;
 
 	a->share = true;
 	a->in_place = !r->config->frontier;
-	a->damping = 0.85f;
-	memset(a->sum.data, 0, 4ull * a->n);
-	for (v = 0; v < a->n; v++)
-		rank[v] = (float)(1 / (double)a->n);
+	lab_ranks_init(r->config->graph, a->label.data);
 	for (i = 0; i < r->config->iterations && !rc; i++) {
-		for (lost = 0, v = 0; v < a->n; v++)
-			lost += row[v] == row[v + 1] ? rank[v] : 0;
-		a->base = (float)((0.15 + 0.85 * lost) / (double)a->n);
+		a->base = lab_rank_base(r->config->graph, a->label.data);
 		rc = launch(r, &kernel_expand, a->n, err);
-		rc = rc ? rc : consume(r, &kernel_pr_add, &a->sum, a->in_place ? &a->col : &a->edge, (uint32_t)r->config->graph->m, GTU_IRU_OP_ADD_F32, true,
-				       false, err);
+		rc = rc ? rc : consume(r, &kernel_pr_add, &a->sum, a->in_place ? &a->col : &a->edge,
+				       (uint32_t)r->config->graph->m, GTU_IRU_OP_ADD_F32, true, false, err);
 		rc = rc ? rc : launch(r, &kernel_pr_finish, a->n, err);
 		rc = rc ? rc : launch(r, &kernel_pr_check, a->n, err);
 	}
@@ -498,9 +442,10 @@ static int arrays(struct run *r, struct lab_array *other, struct lab_array *othe
 {
 	const struct gtu_graph *g = r->config->graph;
 	bool paths = r->config->algorithm == LAB_IRU_SSSP, ranks = r->config->algorithm == LAB_IRU_PR;
-	uint64_t v, lists = g->n + g->m, vertices = ranks ? 1 : g->n + 32;
+	uint64_t lists = g->n + g->m, vertices = ranks ? 1 : g->n + 32;
 	struct graph_args *a = &r->a;
-	const struct { struct lab_array *array; const char *name; uint64_t words; } want[] = {
+	const struct lab_want want[] = {
+		{ &a->cost, "cost", paths || ranks ? g->m : 0 },
 		{ &a->row, "row", g->n + 1 }, { &a->label, "label", g->n }, { &a->tail, "tail", TAILS },
 		{ &a->from, "from", vertices }, { &a->near, "near", vertices },
 		{ &a->edge, "edge", ranks && !r->config->frontier ? 1 : g->m },
@@ -509,27 +454,20 @@ static int arrays(struct run *r, struct lab_array *other, struct lab_array *othe
 		{ &a->far, "far", paths ? lists : 1 }, { &a->far_cost, "far_cost", paths ? lists : 1 },
 		{ other, "far'", paths ? lists : 1 }, { other_cost, "far_cost'", paths ? lists : 1 },
 	};
-	unsigned i;
-	int rc = 0;
+	int rc;
 
 	if (g->edge_bytes != 4 || g->n >= 1u << 31 || g->m >= 1ull << 31 || r->config->source >= g->n)
 		return gtu_fail(err, GTU_ERR_USAGE, "%s: the laboratory's IRU needs 4-byte edges, fewer than 2^31 vertices and edges, and an existing source",
 				g->name);
-	if (paths && (g->weight_type != GTU_WEIGHT_U32 || !g->weight))
-		return gtu_fail(err, GTU_ERR_USAGE, "%s: SSSP in the laboratory needs 32-bit integer weights", g->name);
 	a->n = (uint32_t)g->n;
-	rc = lab_map(r->lab, "col", g->col, 4 * g->m, LAB_DEVICE, &a->col, err);
-	if (!rc && paths)
-		rc = lab_map(r->lab, "weight", g->weight, 4 * g->m, LAB_DEVICE, &a->weight, err);
-	if (!rc && (paths || ranks))
-		rc = lab_alloc(r->lab, "cost", 4 * g->m, LAB_DEVICE, &a->cost, err);
-	for (i = 0; i < sizeof(want) / sizeof(want[0]) && !rc; i++)
-		rc = lab_alloc(r->lab, want[i].name, 4 * want[i].words, LAB_DEVICE, want[i].array, err);
+	rc = paths ? lab_graph_weights(g, "SSSP", err) : 0;
+	rc = rc ? rc : lab_graph_arrays(r->lab, g, &a->row, &a->col, paths ? &a->weight : NULL, want,
+					sizeof(want) / sizeof(want[0]), err);
 	if (rc)
 		return rc;
-	for (v = 0; v <= g->n; v++)
-		((uint32_t *)a->row.data)[v] = (uint32_t)g->row[v];
 	memset(a->label.data, 0xff, 4 * g->n);
+	lab_words(&a->label)[r->config->source] = 0;
+	lab_words(&a->from)[0] = r->config->source;
 	return 0;
 }
 

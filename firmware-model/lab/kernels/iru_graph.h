@@ -39,7 +39,7 @@ struct lab_iru_config {
 	double step;			/* SSSP: factor of lab_near_far_step(); 0: 1 */
 };
 
-const char *lab_iru_algorithm_name(unsigned algorithm);
+extern const char *const lab_iru_algorithm_name[LAB_IRU_ALGORITHMS + 1];	/* then NULL */
 
 /*
  * Run to completion on @m, from cold caches. @result, n words: levels, distances (UINT32_MAX:

@@ -10,9 +10,7 @@ const char *const pg_names[PG_STATEMENTS] = {
 /* Layout of a block's shared memory, in words. */
 enum { VERTEX = 0, START = PG_BLOCK, SCAN = 2 * PG_BLOCK, PARTS = 3 * PG_BLOCK + 1, WORDS = PARTS + PG_BLOCK / LAB_LANES };
 
-/*
- * ---- Lists -------------------------------------------------------------------------------------
- */
+/* ---- Lists ----------------------------------------------------------------------------------- */
 
 /* The lanes of @m push @what. @slot: the edges' output slots, if each edge has one. */
 LAB_INLINE void emit(struct lab_warp *w, const struct pg_args *a, lab_mask m, const lab_u32 *what, const lab_u32 *slot)
@@ -53,9 +51,7 @@ LAB_INLINE void visit(struct lab_warp *w, const struct pg_args *a, struct pg_edg
 		emit(w, a, m, &push, slot);
 }
 
-/*
- * ---- One thread per vertex ---------------------------------------------------------------------
- */
+/* ---- One thread per vertex ------------------------------------------------------------------- */
 
 LAB_INLINE void walk(struct lab_warp *w, const struct pg_args *a, lab_u32 v)
 {
@@ -105,9 +101,7 @@ LAB_PROGRAM static void hwwl(struct lab_warp *w, const void *p)
 	}
 }
 
-/*
- * ---- Cooperative strategies --------------------------------------------------------------------
- */
+/* ---- Cooperative strategies ------------------------------------------------------------------ */
 
 /* Exclusive prefix sums of @x over the block's threads, and the total; two barriers. */
 LAB_INLINE lab_u32 block_scan(struct lab_warp *w, lab_u32 x, uint32_t *total)
@@ -134,10 +128,7 @@ LAB_INLINE lab_u32 block_scan(struct lab_warp *w, lab_u32 x, uint32_t *total)
 	return before + base;
 }
 
-/*
- * The last vertex whose first edge is not after @edge: binary search of the prefix sums in shared
- * memory.
- */
+/* The last vertex whose first edge is not after @edge, by binary search in shared memory. */
 LAB_INLINE lab_u32 owner_of(struct lab_warp *w, lab_u32 edge)
 {
 	lab_u32 at = lab_all(0), sum;
@@ -179,10 +170,7 @@ LAB_INLINE void share_edges(struct lab_warp *w, const struct pg_args *a, uint32_
 	}
 }
 
-/*
- * Load vertices [@lo, @lo + 256) of the list and their first edges to shared memory. Returns the
- * degrees.
- */
+/* Load list elements [@lo, @lo + 256) and their first edges to shared memory. Returns degrees. */
 LAB_INLINE lab_u32 stage(struct lab_warp *w, const struct pg_args *a, uint32_t lo)
 {
 	lab_u32 t = lab_lane() + w->in_block * LAB_LANES, v = lab_all(0), b = lab_all(0), e = lab_all(0);
@@ -246,9 +234,7 @@ LAB_PROGRAM static void partition(struct lab_warp *w, const void *p)
 	}
 }
 
-/*
- * ---- Balancing ---------------------------------------------------------------------------------
- */
+/* ---- Balancing ------------------------------------------------------------------------------- */
 
 LAB_PROGRAM static void degrees(struct lab_warp *w, const void *p)
 {
@@ -392,9 +378,7 @@ LAB_PROGRAM static void compact(struct lab_warp *w, const void *p)
 	}
 }
 
-/*
- * ---- Popped edges and vertices -----------------------------------------------------------------
- */
+/* ---- Popped edges and vertices --------------------------------------------------------------- */
 
 LAB_PROGRAM static void peg(struct lab_warp *w, const void *p)
 {

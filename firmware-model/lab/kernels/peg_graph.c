@@ -24,23 +24,15 @@ struct run {
 	struct pg_args a;
 };
 
-const char *lab_pg_algorithm_name(unsigned algorithm)
-{
-	static const char *const text[] = { "bfs", "sssp", "bc", "stcon", "gc", "kc" };
+const char *const lab_pg_algorithm_name[LAB_PG_ALGORITHMS] = { "bfs", "sssp", "bc", "stcon", "gc", "kc" };
 
-	return algorithm < LAB_PG_ALGORITHMS ? text[algorithm] : NULL;
-}
-
-const char *lab_pg_strategy_name(unsigned strategy)
-{
-	static const char *const text[] = { "simple", "balanced", "cooperative", "hybrid", "hwwl", "peg" };
-
-	return strategy < LAB_PG_STRATEGIES ? text[strategy] : NULL;
-}
+const char *const lab_pg_strategy_name[LAB_PG_STRATEGIES] = {
+	"simple", "balanced", "cooperative", "hybrid", "hwwl", "peg",
+};
 
 static uint32_t *word(const struct run *r, unsigned which)
 {
-	return (uint32_t *)r->a.tail.data + which;
+	return lab_words(&r->a.tail) + which;
 }
 
 static bool limit_reached(const struct run *r)
@@ -66,9 +58,7 @@ static int launch_persistent(struct run *r, enum pg_kernel k, struct gtu_error *
 	return launch(r, k, blocks * m->sms * PG_BLOCK, err);
 }
 
-/*
- * ---- One step under a strategy -----------------------------------------------------------------
- */
+/* ---- One step under a strategy --------------------------------------------------------------- */
 
 static int scan_degrees(struct run *r, struct gtu_error *err)
 {
@@ -121,9 +111,7 @@ static struct lab_peg_stream peg_stream(const struct run *r, const struct list *
 	};
 }
 
-/*
- * Apply @visit to the edges of @from. *@to: the vertices pushed, from to->first on or in the unit.
- */
+/* Apply @visit to the edges of @from. *@to: vertices pushed, from to->first on or in the unit. */
 static int advance(struct run *r, const struct pg_visit *visit, const struct list *from, struct list *to, struct gtu_error *err)
 {
 	struct pg_args *a = &r->a;
@@ -172,10 +160,7 @@ static int advance(struct run *r, const struct pg_visit *visit, const struct lis
 	return rc;
 }
 
-/*
- * Apply @filter to the vertices of @from (NULL: all vertices). Lists in memory are read without the
- * unit.
- */
+/* Apply @filter to @from (NULL: all vertices). Lists in memory are read without the unit. */
 static int filter(struct run *r, const struct pg_filter *filter, const struct list *from, struct list *to, struct gtu_error *err)
 {
 	struct pg_args *a = &r->a;
@@ -218,14 +203,6 @@ static int filter(struct run *r, const struct pg_filter *filter, const struct li
 	return rc;
 }
 
-static void swap(struct lab_array *a, struct lab_array *b)
-{
-	struct lab_array c = *a;
-
-	*a = *b;
-	*b = c;
-}
-
 /*
  * One step from the frontier @list: @push, or @pull over @candidates if the frontier has many
  * edges. @to: the next frontier.
@@ -254,9 +231,7 @@ static int expand(struct run *r, const struct pg_visit *push, const struct pg_vi
 	return rc;
 }
 
-/*
- * ---- Algorithms --------------------------------------------------------------------------------
- */
+/* ---- Algorithms ------------------------------------------------------------------------------ */
 
 /* A list in memory with the vertices @v. */
 static struct list start_with(struct run *r, const uint32_t *v, uint32_t count)
@@ -265,18 +240,17 @@ static struct list start_with(struct run *r, const uint32_t *v, uint32_t count)
 	uint32_t i;
 
 	for (i = 0; i < count; i++) {
-		((uint32_t *)r->one.data)[i] = v[i];
+		lab_words(&r->one)[i] = v[i];
 		r->frontier_edges += r->config->graph->row[v[i] + 1] - r->config->graph->row[v[i]];
 	}
 	return l;
 }
 
 /* The list written is read next; the one read is written next. */
-static void swap_lists(struct run *r, struct list *list, struct list *next)
+static void swap_lists(struct list *list, struct list *next)
 {
 	struct lab_array was = list->array;
 
-	(void)r;
 	*list = *next;
 	next->array = was;
 	next->first = 0;
@@ -288,10 +262,10 @@ static int bfs(struct run *r, struct gtu_error *err)
 	int rc = 0;
 
 	memset(r->a.label.data, 0xff, 4ull * r->a.n);
-	((uint32_t *)r->a.label.data)[r->config->source] = 0;
+	lab_words(&r->a.label)[r->config->source] = 0;
 	for (r->a.depth = 1; list.count && !rc && !limit_reached(r); r->a.depth++) {
 		rc = expand(r, &pg_bfs, &pg_bfs_pull, &pg_unreached, &list, &next, err);
-		swap_lists(r, &list, &next);
+		swap_lists(&list, &next);
 	}
 	r->result->whole = !list.count;
 	return rc;
@@ -305,7 +279,7 @@ static int sssp(struct run *r, struct gtu_error *err)
 	int rc = 0;
 
 	memset(a->label.data, 0xff, 4ull * a->n);
-	((uint32_t *)a->label.data)[r->config->source] = 0;
+	lab_words(&a->label)[r->config->source] = 0;
 	a->threshold = step;
 	while (!rc && (near.count || *word(r, PG_FAR)) && !limit_reached(r)) {
 		a->round++;
@@ -319,7 +293,7 @@ static int sssp(struct run *r, struct gtu_error *err)
 		}
 		a->floor = a->threshold;
 		a->threshold = a->threshold > PG_NEVER - step ? PG_NEVER : a->threshold + step;
-		swap(&a->far, &far.array);
+		lab_array_swap(&a->far, &far.array);
 		far.count = *word(r, PG_FAR);
 		*word(r, PG_FAR) = 0;
 		rc = filter(r, &pg_far, &far, &near, err);
@@ -341,8 +315,8 @@ static int bc(struct run *r, struct gtu_error *err)
 
 	start_with(r, &r->config->source, 1);
 	memset(a->label.data, 0xff, 4ull * a->n);
-	((uint32_t *)a->label.data)[r->config->source] = 0;
-	((uint32_t *)order.data)[0] = r->config->source;
+	lab_words(&a->label)[r->config->source] = 0;
+	lab_words(&order)[0] = r->config->source;
 	/* only ratios matter, and path counts grow large */
 	paths[r->config->source] = ldexpf(1, -100);
 	*word(r, PG_ORDER) = 1;
@@ -396,7 +370,7 @@ static int stcon(struct run *r, struct gtu_error *err)
 	}
 	for (r->a.depth = 1; list.count && !*word(r, PG_MET) && !rc && !limit_reached(r); r->a.depth++) {
 		rc = expand(r, &pg_stcon, &pg_stcon_pull, &pg_unmet, &list, &next, err);
-		swap_lists(r, &list, &next);
+		swap_lists(&list, &next);
 	}
 	r->result->met = *word(r, PG_MET);
 	r->result->whole = r->result->met || !list.count;
@@ -410,7 +384,7 @@ static struct list everything(struct run *r)
 	uint32_t v;
 
 	for (v = 0; v < r->a.n; v++)
-		((uint32_t *)r->one.data)[v] = v;
+		lab_words(&r->one)[v] = v;
 	return all;
 }
 
@@ -421,7 +395,7 @@ static int gc(struct run *r, struct gtu_error *err)
 
 	for (r->a.round = 0; list.count && !rc && !limit_reached(r); r->a.round++) {
 		rc = advance(r, &pg_gc, &list, &next, err);
-		swap_lists(r, &list, &next);
+		swap_lists(&list, &next);
 	}
 	r->result->whole = !list.count;
 	return rc;
@@ -437,7 +411,7 @@ static int kc(struct run *r, struct gtu_error *err)
 		list = (struct list){ .array = r->one };
 		next = (struct list){ .array = r->two };
 		rc = filter(r, &pg_peel, NULL, &list, err);
-		for (; list.count && !rc && !limit_reached(r); swap_lists(r, &list, &next)) {
+		for (; list.count && !rc && !limit_reached(r); swap_lists(&list, &next)) {
 			peeled += list.count;
 			rc = advance(r, &pg_kc, &list, &next, err);
 		}
@@ -448,9 +422,7 @@ static int kc(struct run *r, struct gtu_error *err)
 	return rc;
 }
 
-/*
- * ---- Run ---------------------------------------------------------------------------------------
- */
+/* ---- Run ------------------------------------------------------------------------------------- */
 
 static int arrays(struct run *r, struct gtu_error *err)
 {
@@ -458,28 +430,18 @@ static int arrays(struct run *r, struct gtu_error *err)
 	const struct lab_machine *m = lab_machine_of(r->lab);
 	const bool paths = r->config->algorithm == LAB_PG_SSSP, balance = r->strategy == LAB_PG_BALANCED;
 	struct pg_args *a = &r->a;
-	uint64_t v, long_list = g->n + (paths ? 2 * g->m : 0) + 32;
-	const struct { struct lab_array *array; const char *name; uint64_t words; } want[] = {
+	uint64_t long_list = g->n + (paths ? 2 * g->m : 0) + 32;
+	const struct lab_want want[] = {
 		{ &a->row, "row", g->n + 1 }, { &a->label, "label", g->n }, { &a->tail, "tail", PG_TAILS },
 		{ &r->one, "list", g->n + 32 }, { &r->two, "list'", long_list }, { &a->far, "far", long_list },
 		{ &a->other, "other", long_list }, { &a->third, "third", g->n }, { &a->seen, "seen", g->n + 32 },
 		{ &a->scan, "scan", balance ? g->n + 1 : 1 }, { &a->sum, "sum", balance ? g->n / PG_TILE + 2 : 1 },
 		{ &a->slot, "slot", balance ? g->m + 1 : 1 }, { &a->begin, "begin", balance ? m->sms * m->warps + 1 : 1 },
 	};
-	unsigned i;
-	int rc = lab_map(r->lab, "col", g->col, 4 * g->m, LAB_DEVICE, &a->col, err);
 
-	if (!rc && paths)
-		rc = lab_map(r->lab, "weight", g->weight, 4 * g->m, LAB_DEVICE, &a->weight, err);
-	for (i = 0; i < sizeof(want) / sizeof(want[0]) && !rc; i++)
-		rc = lab_alloc(r->lab, want[i].name, 4 * want[i].words, LAB_DEVICE, want[i].array, err);
-	if (rc)
-		return rc;
-	for (v = 0; v <= g->n; v++)
-		((uint32_t *)a->row.data)[v] = (uint32_t)g->row[v];
 	a->n = (uint32_t)g->n;
 	r->unexplored = g->m;
-	return 0;
+	return lab_graph_arrays(r->lab, g, &a->row, &a->col, paths ? &a->weight : NULL, want, sizeof(want) / sizeof(want[0]), err);
 }
 
 static int check(const struct lab_pg_config *config, struct gtu_error *err)
@@ -491,9 +453,7 @@ static int check(const struct lab_pg_config *config, struct gtu_error *err)
 				g->name);
 	if (g->flags & GTU_GRAPH_DIRECTED)
 		return gtu_fail(err, GTU_ERR_USAGE, "%s: PEG in the laboratory needs an undirected graph, with each edge stored both ways", g->name);
-	if (config->algorithm == LAB_PG_SSSP && (g->weight_type != GTU_WEIGHT_U32 || !g->weight))
-		return gtu_fail(err, GTU_ERR_USAGE, "%s: SSSP in the laboratory needs 32-bit integer weights", g->name);
-	return 0;
+	return config->algorithm == LAB_PG_SSSP ? lab_graph_weights(g, "SSSP", err) : 0;
 }
 
 /* Resolve hybrid for this graph, and whether it may pull. */
@@ -519,7 +479,6 @@ int lab_pg_run(const struct lab_machine *m, const struct lab_pg_config *config, 
 {
 	static int (*const run_algorithm[])(struct run *, struct gtu_error *) = { bfs, sssp, bc, stcon, gc, kc };
 	struct run r = { .config = config, .progress = progress, .result = result };
-	struct lab_machine machine = *m;
 	struct pg_args *a = &r.a;
 	uint64_t n = config->graph->n;
 	int rc = check(config, err);
@@ -528,7 +487,7 @@ int lab_pg_run(const struct lab_machine *m, const struct lab_pg_config *config, 
 	if (rc)
 		return rc;
 	resolve_strategy(&r);
-	rc = lab_create(&machine, &r.lab, err);
+	rc = lab_create(m, &r.lab, err);
 	if (!rc && r.strategy == LAB_PG_PEG)
 		rc = lab_peg_attach(r.lab, &config->peg, &a->peg, err);
 	if (!rc && r.strategy == LAB_PG_HWWL)
@@ -545,7 +504,7 @@ int lab_pg_run(const struct lab_machine *m, const struct lab_pg_config *config, 
 		if (a->peg)
 			result->peg = *lab_peg_counts(a->peg);
 		if (a->hwwl)
-			result->hwwl = *lab_hwwl_counts(a->hwwl);
+			result->hwwl_requests = lab_hwwl_requests(a->hwwl);
 	}
 	lab_destroy(r.lab);
 	lab_peg_free(a->peg);

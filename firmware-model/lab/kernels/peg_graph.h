@@ -79,11 +79,11 @@ struct lab_pg_result {
 	uint64_t pulled;		/* advances that pulled */
 	struct lab_stats stats;
 	struct lab_peg_counts peg;
-	struct lab_hwwl_counts hwwl;
+	uint64_t hwwl_requests;
 };
 
-const char *lab_pg_algorithm_name(unsigned algorithm);
-const char *lab_pg_strategy_name(unsigned strategy);
+extern const char *const lab_pg_algorithm_name[LAB_PG_ALGORITHMS];
+extern const char *const lab_pg_strategy_name[LAB_PG_STRATEGIES];
 /*
  * Run on @m from cold caches. The caller allocates @result->value and score. GTU_ERR_USAGE:
  * unsuitable graph. Errors of lab_run().

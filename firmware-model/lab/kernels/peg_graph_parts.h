@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Shared by peg_graph.c (algorithms on the host), peg_visit.c (edge functions), peg_advance.c
- * (strategies).
- */
+/* Shared by peg_graph.c (host), peg_visit.c (edge functions) and peg_advance.c (strategies). */
 #ifndef GTU_LAB_PEG_GRAPH_PARTS_H
 #define GTU_LAB_PEG_GRAPH_PARTS_H
 
@@ -71,9 +68,7 @@ enum pg_kernel { PG_SIMPLE, PG_COOPERATIVE, PG_PARTITION, PG_HWWL, PG_PEG, PG_DE
 extern const struct lab_kernel pg_kernel[PG_KERNELS];
 #define PG_TILE 1024u			/* degrees scanned by a block of 256 threads */
 
-/*
- * Reserve space for the active lanes at the end of list @word of tail. Returns each lane's index.
- */
+/* Reserve space for the active lanes in list @word of tail. Returns each lane's index. */
 LAB_INLINE lab_u32 pg_reserve(struct lab_warp *w, const struct pg_args *a, unsigned word)
 {
 	return lab_reserve(w, PG_TAIL, &a->tail, word, lab_popcount(w->mask), lab_rank(w->mask));

@@ -13,9 +13,7 @@ LAB_PROGRAM static void other_of(struct lab_warp *w, const struct pg_args *a, co
 	*value = lab_load32(w, PG_VALUE, &a->other, *source);
 }
 
-/*
- * ---- BFS ---------------------------------------------------------------------------------------
- */
+/* ---- BFS ------------------------------------------------------------------------------------- */
 
 LAB_PROGRAM static lab_mask bfs(struct lab_warp *w, const struct pg_args *a, const struct pg_edges *e, lab_u32 *push)
 {
@@ -114,9 +112,7 @@ LAB_PROGRAM static lab_mask far(struct lab_warp *w, const struct pg_args *a, con
 	return m;
 }
 
-/*
- * ---- Betweenness centrality --------------------------------------------------------------------
- */
+/* ---- Betweenness centrality ------------------------------------------------------------------ */
 
 LAB_PROGRAM static lab_mask bc(struct lab_warp *w, const struct pg_args *a, const struct pg_edges *e, lab_u32 *push)
 {
@@ -259,9 +255,7 @@ LAB_PROGRAM static lab_mask gc(struct lab_warp *w, const struct pg_args *a, cons
 	return first;
 }
 
-/*
- * ---- K-core ------------------------------------------------------------------------------------
- */
+/* ---- K-core ---------------------------------------------------------------------------------- */
 
 LAB_PROGRAM static lab_mask kc_count(struct lab_warp *w, const struct pg_args *a, const struct pg_edges *e, lab_u32 *push)
 {

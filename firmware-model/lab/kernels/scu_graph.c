@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * BFS, SSSP and PageRank of the SCU paper on the host: kernels on the GPU, compaction on GPU or
- * SCU.
- */
+/* BFS, SSSP and PageRank of the SCU paper: the host part, compaction on GPU or SCU. */
 #include "scu_graph.h"
 
 #include "scu_kernels_gpu.h"
@@ -30,12 +27,9 @@ struct run {
 	bool kept[2];			/* the filter table has content */
 };
 
-const char *lab_scu_variant_name(unsigned variant)
-{
-	static const char *const text[] = { "GPU", "GPU, split", "basic SCU", "filtering SCU", "filtering and grouping SCU" };
-
-	return variant < LAB_SCU_VARIANTS ? text[variant] : NULL;
-}
+const char *const lab_scu_variant_name[LAB_SCU_VARIANTS] = {
+	"GPU", "GPU, split", "basic SCU", "filtering SCU", "filtering and grouping SCU",
+};
 
 bool lab_scu_has_variant(enum lab_iru_algorithm algorithm, enum lab_scu_variant variant)
 {
@@ -43,19 +37,7 @@ bool lab_scu_has_variant(enum lab_iru_algorithm algorithm, enum lab_scu_variant 
 	       (variant == LAB_SCU_GROUPED && algorithm == LAB_IRU_SSSP);
 }
 
-/*
- * ---- Kernels and operations --------------------------------------------------------------------
- */
-
-static void add(struct lab_stats *sum, const struct lab_stats *before, const struct lab_stats *after)
-{
-	const uint64_t *b = (const uint64_t *)before, *a = (const uint64_t *)after;
-	uint64_t *s = (uint64_t *)sum;
-	size_t i;
-
-	for (i = 0; i < sizeof(*sum) / 8; i++)
-		s[i] += a[i] - b[i];
-}
+/* ---- Kernels and operations ------------------------------------------------------------------ */
 
 static int launch(struct run *r, const struct lab_kernel *k, uint32_t count, bool compacts, struct gtu_error *err)
 {
@@ -69,7 +51,7 @@ static int launch(struct run *r, const struct lab_kernel *k, uint32_t count, boo
 		return 0;
 	r->a.count = count;
 	rc = lab_run(r->lab, &l, NULL, err);
-	add(&r->out->gpu, &before, lab_stats(r->lab));
+	lab_stats_add(&r->out->gpu, &before, lab_stats(r->lab));
 	cycles = lab_stats(r->lab)->cycles - before.cycles;
 	cycles -= lab_machine_of(r->lab)->launch_latency;
 	*(compacts ? &r->out->compaction : &r->out->processing) += cycles;
@@ -82,13 +64,8 @@ static int operate(struct run *r, const struct lab_scu_op *op, uint64_t *count, 
 	struct lab_stats before = *lab_stats(r->lab);
 	int rc = lab_scu_run(r->scu, op, count, err);
 
-	add(&r->out->scu, &before, lab_stats(r->lab));
+	lab_stats_add(&r->out->scu, &before, lab_stats(r->lab));
 	return rc ? rc : gtu_tick(r->progress, "SCU", 0, 0) ? gtu_fail(err, GTU_ERR_INTERRUPTED, "interrupted") : 0;
-}
-
-static uint32_t *tail(struct run *r)
-{
-	return r->a.tail.data;
 }
 
 /* Table lines for @elements: a larger table would only cost more to clear and drain. */
@@ -153,9 +130,7 @@ static int produce(struct run *r, struct lab_scu_op *op, const struct extras *x,
 	return rc;
 }
 
-/*
- * ---- Expansion ---------------------------------------------------------------------------------
- */
+/* ---- Expansion ------------------------------------------------------------------------------- */
 
 static int expand_by_scu(struct run *r, uint32_t count, uint32_t *edges, struct gtu_error *err)
 {
@@ -200,15 +175,13 @@ static int expand(struct run *r, uint32_t count, uint32_t *edges, struct gtu_err
 
 	if (rc || r->config->variant != LAB_SCU_SPLIT)
 		return rc ? rc : expand_by_scu(r, count, edges, err);
-	*tail(r) = 0;
+	*lab_words(&r->a.tail) = 0;
 	rc = launch(r, &scu_kernel_expand, count, true, err);
-	*edges = *tail(r);
+	*edges = *lab_words(&r->a.tail);
 	return rc;
 }
 
-/*
- * ---- Compaction of lists by masks --------------------------------------------------------------
- */
+/* ---- Compaction of lists by masks ------------------------------------------------------------ */
 
 /* The part of an array after its first @from elements. */
 static struct lab_array tail_of(const struct lab_array *a, uint64_t from)
@@ -244,9 +217,9 @@ static int compact(struct run *r, const struct lab_array *in, const struct lab_a
 		r->a.bits = *bits;
 		r->a.out = *out;
 		r->a.out2 = out2 ? *out2 : (struct lab_array){ 0 };
-		*tail(r) = *n;
+		*lab_words(&r->a.tail) = *n;
 		rc = launch(r, &scu_kernel_compact, count, true, err);
-		*n = *tail(r);
+		*n = *lab_words(&r->a.tail);
 		return rc;
 	}
 	op.operand[GTU_SCU_DATA] = (struct lab_scu_operand){ in, count };
@@ -265,17 +238,7 @@ static int compact(struct run *r, const struct lab_array *in, const struct lab_a
 	return rc;
 }
 
-static void swap(struct lab_array *a, struct lab_array *b)
-{
-	struct lab_array c = *a;
-
-	*a = *b;
-	*b = c;
-}
-
-/*
- * ---- Algorithms --------------------------------------------------------------------------------
- */
+/* ---- Algorithms ------------------------------------------------------------------------------ */
 
 static int bfs(struct run *r, struct gtu_error *err)
 {
@@ -284,14 +247,12 @@ static int bfs(struct run *r, struct gtu_error *err)
 	int rc = 0;
 
 	a->list = true;
-	((uint32_t *)a->label.data)[r->config->source] = 0;
-	((uint32_t *)a->from.data)[0] = r->config->source;
 	for (a->depth = 1; count && !rc; a->depth++) {
 		rc = expand(r, count, &edges, err);
 		rc = rc ? rc : launch(r, &scu_kernel_bfs, edges, false, err);
 		count = 0;
 		rc = rc ? rc : compact(r, &a->edge, NULL, &a->near, edges, &r->next, NULL, &count, NULL, err);
-		swap(&a->from, &r->next);
+		lab_array_swap(&a->from, &r->next);
 	}
 	return rc;
 }
@@ -315,8 +276,8 @@ static int next_far(struct run *r, uint32_t step, uint32_t *near, struct gtu_err
 	rc = rc ? rc : compact(r, &r->far[0], &r->far_cost[0], &a->near, count, &r->next, NULL, near, &x, err);
 	r->fars = 0;
 	rc = rc ? rc : compact(r, &r->far[0], &r->far_cost[0], &a->far, count, &r->far[1], &r->far_cost[1], &r->fars, NULL, err);
-	swap(&r->far[0], &r->far[1]);
-	swap(&r->far_cost[0], &r->far_cost[1]);
+	lab_array_swap(&r->far[0], &r->far[1]);
+	lab_array_swap(&r->far_cost[0], &r->far_cost[1]);
 	return rc;
 }
 
@@ -330,8 +291,6 @@ static int sssp(struct run *r, struct gtu_error *err)
 	a->list = a->weights = a->once = true;
 	a->two_costs = r->config->variant >= LAB_SCU_BASIC;
 	a->threshold = step;
-	((uint32_t *)a->label.data)[r->config->source] = 0;
-	((uint32_t *)a->from.data)[0] = r->config->source;
 	while (!rc && (count || r->fars)) {
 		near = 0;
 		if (count) {
@@ -346,28 +305,21 @@ static int sssp(struct run *r, struct gtu_error *err)
 			rc = next_far(r, step, &near, err);
 		}
 		count = near;
-		swap(&a->from, &r->next);
+		lab_array_swap(&a->from, &r->next);
 	}
 	return rc;
 }
 
 static int pagerank(struct run *r, struct gtu_error *err)
 {
-	const uint32_t *row = r->a.row.data;
-	float *rank = r->a.label.data;
 	struct scu_args *a = &r->a;
-	uint32_t v, i, edges;
-	double lost;
+	uint32_t i, edges;
 	int rc = 0;
 
 	a->share = true;
-	a->damping = 0.85f;
-	for (v = 0; v < a->n; v++)
-		rank[v] = (float)(1 / (double)a->n);
+	lab_ranks_init(r->config->graph, a->label.data);
 	for (i = 0; i < r->config->iterations && !rc; i++) {
-		for (lost = 0, v = 0; v < a->n; v++)
-			lost += row[v] == row[v + 1] ? rank[v] : 0;
-		a->base = (float)((0.15 + 0.85 * lost) / (double)a->n);
+		a->base = lab_rank_base(r->config->graph, a->label.data);
 		rc = expand(r, a->n, &edges, err);
 		rc = rc ? rc : launch(r, &scu_kernel_add, edges, false, err);
 		rc = rc ? rc : launch(r, &scu_kernel_finish, a->n, false, err);
@@ -375,9 +327,7 @@ static int pagerank(struct run *r, struct gtu_error *err)
 	return rc;
 }
 
-/*
- * ---- Memory ------------------------------------------------------------------------------------
- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 static int arrays(struct run *r, struct gtu_error *err)
 {
@@ -385,43 +335,36 @@ static int arrays(struct run *r, struct gtu_error *err)
 	const struct gtu_graph *g = config->graph;
 	const bool paths = config->algorithm == LAB_IRU_SSSP, ranks = config->algorithm == LAB_IRU_PR;
 	const bool filters = config->variant >= LAB_SCU_FILTERED;
-	/*
-	 * far elements that pass the SCU's filter twice are expanded twice; an overflow is an error
-	 */
+	/* far elements may pass the SCU's filter and be expanded twice; overflow is an error */
 	const uint64_t m = 2 * g->m + 1024, list = g->n + g->m + 1024, words = m / 32 + 2;
 	const uint32_t lines = paths ? config->sssp_lines : config->bfs_lines;
 	struct scu_args *a = &r->a;
-	const struct { struct lab_array *array; const char *name; uint64_t bytes; } want[] = {
-		{ &a->row, "row", 4 * (g->n + 1) }, { &a->label, "label", 4 * g->n }, { &a->tail, "tail", 4 },
-		{ &a->from, "from", ranks ? 4 : 4 * list }, { &r->next, "from'", ranks ? 4 : 4 * list },
-		{ &a->index, "index", 4 * list }, { &a->counts, "count", 4 * list }, { &a->self, "self", 4 * list },
-		{ &a->edge, "edge", 4 * m }, { &a->cost, "cost", paths || ranks ? 4 * m : 4 },
-		{ &a->cost2, "cost2", paths ? 4 * m : 4 }, { &a->sum, "sum", ranks ? 4 * g->n : 4 },
-		{ &a->seen, "seen", paths ? 4 * g->n : 4 }, { &a->fell, "fell", paths ? 4 * words : 4 },
-		{ &a->near, "near", 4 * words }, { &a->far, "far", 4 * words },
-		{ &r->far[0], "far", paths ? 4 * m : 4 }, { &r->far[1], "far'", paths ? 4 * m : 4 },
-		{ &r->far_cost[0], "far_cost", paths ? 4 * m : 4 }, { &r->far_cost[1], "far_cost'", paths ? 4 * m : 4 },
-		{ &r->filter, "filter", filters ? 4 * words : 4 },
-		{ &r->reorder, "reorder", config->variant == LAB_SCU_GROUPED ? 4 * m : 4 },
-		{ &r->table[0], "table", filters ? GTU_FILTER_TABLE_BYTES(lines, 4, paths ? 4 : 0) : 4 },
-		{ &r->table[1], "table'", filters ? GTU_FILTER_TABLE_BYTES(lines, 4, paths ? 4 : 0) : 4 },
-		{ &r->group_table, "groups", config->variant == LAB_SCU_GROUPED ? GTU_GROUP_TABLE_BYTES(config->group_lines) : 4 },
+	const struct lab_want want[] = {
+		{ &a->row, "row", g->n + 1 }, { &a->label, "label", g->n }, { &a->tail, "tail", 1 },
+		{ &a->from, "from", ranks ? 1 : list }, { &r->next, "from'", ranks ? 1 : list },
+		{ &a->index, "index", list }, { &a->counts, "count", list }, { &a->self, "self", list },
+		{ &a->edge, "edge", m }, { &a->cost, "cost", paths || ranks ? m : 1 },
+		{ &a->cost2, "cost2", paths ? m : 1 }, { &a->sum, "sum", ranks ? g->n : 1 },
+		{ &a->seen, "seen", paths ? g->n : 1 }, { &a->fell, "fell", paths ? words : 1 },
+		{ &a->near, "near", words }, { &a->far, "far", words },
+		{ &r->far[0], "far", paths ? m : 1 }, { &r->far[1], "far'", paths ? m : 1 },
+		{ &r->far_cost[0], "far_cost", paths ? m : 1 }, { &r->far_cost[1], "far_cost'", paths ? m : 1 },
+		{ &r->filter, "filter", filters ? words : 1 },
+		{ &r->reorder, "reorder", config->variant == LAB_SCU_GROUPED ? m : 1 },
+		{ &r->table[0], "table", filters ? (GTU_FILTER_TABLE_BYTES(lines, 4, paths ? 4 : 0) + 3) / 4 : 1 },
+		{ &r->table[1], "table'", filters ? (GTU_FILTER_TABLE_BYTES(lines, 4, paths ? 4 : 0) + 3) / 4 : 1 },
+		{ &r->group_table, "groups", config->variant == LAB_SCU_GROUPED ? (GTU_GROUP_TABLE_BYTES(config->group_lines) + 3) / 4 : 1 },
 	};
-	uint64_t v;
-	unsigned i;
-	int rc = lab_map(r->lab, "col", g->col, 4 * g->m, LAB_DEVICE, &a->col, err);
+	int rc = lab_graph_arrays(r->lab, g, &a->row, &a->col, paths ? &a->weight : NULL, want,
+				  sizeof(want) / sizeof(want[0]), err);
 
-	if (!rc && paths)
-		rc = lab_map(r->lab, "weight", g->weight, 4 * g->m, LAB_DEVICE, &a->weight, err);
-	for (i = 0; i < sizeof(want) / sizeof(want[0]) && !rc; i++)
-		rc = lab_alloc(r->lab, want[i].name, want[i].bytes, LAB_DEVICE, want[i].array, err);
 	if (rc)
 		return rc;
 	r->capacity = m;
 	a->n = (uint32_t)g->n;
-	for (v = 0; v <= g->n; v++)
-		((uint32_t *)a->row.data)[v] = (uint32_t)g->row[v];
 	memset(a->label.data, 0xff, 4 * g->n);
+	lab_words(&a->label)[config->source] = 0;
+	lab_words(&a->from)[0] = config->source;
 	return 0;
 }
 
@@ -435,13 +378,13 @@ static int check(const struct lab_scu_config *config, struct gtu_error *err)
 	const struct gtu_graph *g = config->graph;
 
 	if (!lab_scu_has_variant(config->algorithm, config->variant))
-		return gtu_fail(err, GTU_ERR_USAGE, "%s has no variant with a %s", lab_iru_algorithm_name(config->algorithm),
-				lab_scu_variant_name(config->variant));
+		return gtu_fail(err, GTU_ERR_USAGE, "%s has no variant with a %s", lab_iru_algorithm_name[config->algorithm],
+				lab_scu_variant_name[config->variant]);
 	if (g->edge_bytes != 4 || g->n >= 1u << 30 || g->m >= 1ull << 30 || config->source >= g->n)
 		return gtu_fail(err, GTU_ERR_USAGE, "%s: the laboratory's SCU needs 4-byte edges, fewer than 2^30 vertices and edges, and an existing source",
 				g->name);
-	if (config->algorithm == LAB_IRU_SSSP && (g->weight_type != GTU_WEIGHT_U32 || !g->weight))
-		return gtu_fail(err, GTU_ERR_USAGE, "%s: SSSP in the laboratory needs 32-bit integer weights", g->name);
+	if (config->algorithm == LAB_IRU_SSSP && lab_graph_weights(g, "SSSP", err))
+		return GTU_ERR_USAGE;
 	if (!lines_valid(config->bfs_lines) || !lines_valid(config->sssp_lines) || !lines_valid(config->group_lines))
 		return gtu_fail(err, GTU_ERR_USAGE, "the SCU's tables must have a power of two of lines, %u to %u", GTU_TABLE_WAYS,
 				GTU_TABLE_LINES_MAX);

@@ -27,7 +27,7 @@ enum lab_scu_variant {
 	LAB_SCU_GROUPED,		/* and grouping: SSSP */
 	LAB_SCU_VARIANTS
 };
-const char *lab_scu_variant_name(unsigned variant);
+extern const char *const lab_scu_variant_name[LAB_SCU_VARIANTS];
 /* PageRank uses neither filtering nor grouping, BFS no grouping (sections 4.4, 4.6). */
 bool lab_scu_has_variant(enum lab_iru_algorithm algorithm, enum lab_scu_variant variant);
 
@@ -43,10 +43,7 @@ struct lab_scu_config {
 struct lab_scu_result {
 	struct lab_stats gpu, scu;	/* while kernels ran; while the SCU ran */
 	struct lab_scu_counts unit;
-	/*
-	 * cycles without launches: of processing kernels, of compaction kernels; the SCU's are
-	 * scu.cycles
-	 */
+	/* cycles of processing and of compaction kernels, without launches (SCU: scu.cycles) */
 	uint64_t processing, compaction;
 	uint64_t elements; /* nodes and edges given to processing kernels; not for MIXED */
 };

@@ -49,7 +49,7 @@ LAB_PROGRAM static void prepare(struct lab_warp *w, const void *p)
 		lab_wait(w);
 		lab_alu(w, a->share ? 11 : 1); /* with a division */
 		if (a->share)
-			self = (lab_u32)((lab_f32)self / lab_to_f32(lab_select(lab_ne(b, e), e - b, lab_all(1))));
+			self = lab_rank_share(self, b, e);
 		lab_store32(w, INDEX, &a->index, i, b);
 		lab_store32(w, COUNTS, &a->counts, i, e - b);
 		if (a->weights || a->share)
@@ -118,25 +118,13 @@ LAB_PROGRAM static void compact(struct lab_warp *w, const void *p)
 LAB_PROGRAM static void bfs(struct lab_warp *w, const void *p)
 {
 	const struct scu_args *a = p;
-	lab_u32 i = lab_thread(w), c, label;
-	lab_mask passed = 0;
+	lab_u32 i = lab_thread(w), c;
 
 	lab_alu(w, 5);
 	LAB_IF(w, lab_lt(i, lab_all(a->count))) {
 		c = lab_load32(w, EDGE, &a->edge, i);
 		lab_wait(w);
-		label = lab_load32(w, LABEL, &a->label, c);
-		lab_wait(w);
-		lab_alu(w, 2);
-		LAB_IF(w, lab_eq(label, lab_all(SCU_NEVER))) {
-			LAB_IF(w, lab_cull(w, c)) {
-				label = lab_atomic_min(w, UPDATE, &a->label, c, lab_all(a->depth));
-				lab_wait(w);
-				lab_alu(w, 2);
-				passed = lab_lt(lab_all(a->depth), label) & w->mask;
-			}
-		}
-		put_bits(w, &a->near, i, passed);
+		put_bits(w, &a->near, i, lab_reach(w, LABEL, UPDATE, &a->label, c, a->depth));
 	}
 }
 
@@ -260,7 +248,7 @@ LAB_PROGRAM static void finish(struct lab_warp *w, const void *p)
 		sum = lab_load_f32(w, LABEL, &a->sum, v);
 		lab_wait(w);
 		lab_alu(w, 2);
-		lab_store_f32(w, UPDATE, &a->label, v, lab_all_f32(a->base) + sum * a->damping);
+		lab_store_f32(w, UPDATE, &a->label, v, lab_all_f32(a->base) + sum * LAB_DAMPING);
 		lab_store_f32(w, PUT, &a->sum, v, lab_all_f32(0));
 	}
 }

@@ -10,7 +10,7 @@
 
 struct scu_args {
 	uint32_t n, count, depth, threshold, round;
-	float damping, base;
+	float base;
 	bool weights, share;		/* carry costs (SSSP), rank shares (PR) */
 	bool list;			/* vertices are from a list; else all vertices */
 	bool two_costs;			/* the cost is weight + the cost replicated by the SCU */

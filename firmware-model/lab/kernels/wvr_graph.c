@@ -109,7 +109,7 @@ LAB_PROGRAM static void pr_apply(struct lab_warp *w, const void *p)
 			csr_neighbor(w, a, &v, &begin, &end);
 			/* multiply-add; a division of 32 lanes on 4 units; conversion */
 			lab_alu(w, 2 + 8 + 4);
-			rank = lab_all_f32(a->rest) + sum * a->damping;
+			rank = lab_all_f32(a->rest) + sum * LAB_DAMPING;
 			end -= begin;
 			lab_store_f32(w, OUT, &a->out, v, rank);
 			lab_store_f32(w, UPDATE, &a->value, v, rank / lab_to_f32(lab_select(lab_ne(end, lab_all(0)), end, lab_all(1))));
@@ -168,9 +168,7 @@ LAB_PROGRAM static void cc_apply(struct lab_warp *w, const void *p)
 APPLY(pr_apply);
 APPLY(cc_apply);
 
-/*
- * ---- Kernels under every mapping ---------------------------------------------------------------
- */
+/* ---- Kernels under every mapping ------------------------------------------------------------- */
 
 LAB_INLINE bool udf_weight(enum lab_wvr_algorithm u)
 {

@@ -31,16 +31,13 @@ enum lab_wvr_mapping {
 enum lab_wvr_stage {
 	LAB_STAGE_INIT, LAB_STAGE_REGISTER, LAB_STAGE_WORK_ID, LAB_STAGE_EDGE, LAB_STAGE_GATHER, LAB_STAGES
 };
-const char *lab_wvr_algorithm_name(unsigned algorithm);
-const char *lab_wvr_mapping_name(unsigned mapping);
+extern const char *const lab_wvr_algorithm_name[LAB_WVR_ALGORITHMS];
+extern const char *const lab_wvr_mapping_name[LAB_MAP_FEATURE + 1];
 
 struct lab_wvr_config {
 	enum lab_wvr_mapping mapping;
 	enum lab_wvr_algorithm algorithm;
-	/*
-	 * 4-byte edges, stored both ways; u32 weights for SSSP, SPMM. HASH: buckets, with their
-	 * keys in col
-	 */
+	/* 4-byte edges, both ways; u32 weights for SSSP, SPMM. HASH: buckets, keys in col */
 	const struct gtu_graph *graph;
 	uint32_t source;		/* BFS, SSSP */
 	uint32_t iterations;		/* PR, GCN */

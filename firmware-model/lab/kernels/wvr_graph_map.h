@@ -28,10 +28,7 @@ LAB_INLINE void mark(struct lab_warp *w, const struct gather_args *a, struct met
 	t->since = now;
 }
 
-/*
- * Registration: begin and degree of the vertices @v that exist and take part (returned); else
- * degree 0.
- */
+/* Registration: edges of the vertices @v that exist and take part (returned); else degree 0. */
 LAB_INLINE lab_mask registered(struct lab_warp *w, const struct gather_args *a, enum lab_wvr_algorithm u, lab_u32 v,
 			       lab_u32 *begin, lab_u32 *degree)
 {
@@ -159,14 +156,8 @@ LAB_INLINE void share(struct lab_warp *w, lab_u32 position, lab_u32 v, lab_u32 b
 /* A warp's exclusive prefix sums: five shuffles, five additions, and one more of each. */
 LAB_INLINE uint32_t warp_scan(struct lab_warp *w, lab_u32 degree, lab_u32 *before)
 {
-	uint32_t sum = 0, l;
-
 	lab_alu(w, 12);
-	for (l = 0; l < LAB_LANES; l++) {
-		(*before)[l] = sum;
-		sum += degree[l];
-	}
-	return sum;
+	return lab_prefix_sums(degree, before);
 }
 
 /* S_wm: a warp shares 32 vertices. */
@@ -188,10 +179,7 @@ LAB_INLINE void by_warp(struct lab_warp *w, const struct gather_args *a, enum la
 	}
 }
 
-/*
- * S_cm: a block shares one vertex per thread. Warp sums go through 32 words and are scanned by one
- * warp.
- */
+/* S_cm: a block shares a vertex per thread. One warp scans the warps' sums in shared memory. */
 LAB_INLINE void by_block(struct lab_warp *w, const struct gather_args *a, enum lab_wvr_algorithm u)
 {
 	const uint32_t warps = w->block_warps, sums = 3 * BLOCK, whole = sums + LAB_LANES;

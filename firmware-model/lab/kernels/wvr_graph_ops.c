@@ -111,9 +111,7 @@ const struct lab_kernel lab_wvr_feature[2] = {
 	{ .name = "graphsum by_feature", .warp = graphsum_feature, .statement = lab_wvr_statements, .statements = STATEMENTS },
 };
 
-/*
- * ---- Algorithm 1: base vertices are keys to look up --------------------------------------------
- */
+/* ---- Algorithm 1: base vertices are keys to look up ------------------------------------------ */
 
 LAB_INLINE void hash_neighbor(struct lab_warp *w, const struct gather_args *a, const lab_u32 *v, lab_u32 *begin, lab_u32 *end)
 {
@@ -140,9 +138,7 @@ LAB_INLINE lab_mask hash_edge(struct lab_warp *w, const struct gather_args *a, c
 	return 0;
 }
 
-/*
- * ---- Kernels under every mapping ---------------------------------------------------------------
- */
+/* ---- Kernels under every mapping ------------------------------------------------------------- */
 
 LAB_INLINE bool udf_weight(enum lab_wvr_algorithm u)
 {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* The host part of SparseWeaver's algorithms: arrays and launches. */
-#include <stdlib.h>
-
 #include "wvr_graph_run.h"
 
 struct run {
@@ -13,23 +11,15 @@ struct run {
 	struct lab_count count[STATEMENTS];
 };
 
-const char *lab_wvr_algorithm_name(unsigned algorithm)
-{
-	static const char *const text[] = { "bfs", "sssp", "pr", "cc", "spmm", "graphsum", "hash" };
+const char *const lab_wvr_algorithm_name[LAB_WVR_ALGORITHMS] = {
+	"bfs", "sssp", "pr", "cc", "spmm", "graphsum", "hash",
+};
 
-	return algorithm < LAB_WVR_ALGORITHMS ? text[algorithm] : NULL;
-}
+const char *const lab_wvr_mapping_name[LAB_MAP_FEATURE + 1] = {
+	"vertex", "edge", "warp", "block", "EGHW", "SparseWeaver", "feature",
+};
 
-const char *lab_wvr_mapping_name(unsigned mapping)
-{
-	static const char *const text[] = { "vertex", "edge", "warp", "block", "EGHW", "SparseWeaver", "feature" };
-
-	return mapping <= LAB_MAP_FEATURE ? text[mapping] : NULL;
-}
-
-/*
- * Cycles are counted from the first block on: the launch latency is the same under every mapping.
- */
+/* Cycles are counted without the launch latency, which is the same under every mapping. */
 static int launch(struct run *r, const struct lab_kernel *k, bool gather, struct gtu_error *err)
 {
 	const struct lab_machine *m = lab_machine_of(r->lab);
@@ -45,20 +35,15 @@ static int launch(struct run *r, const struct lab_kernel *k, bool gather, struct
 	return 0;
 }
 
-static uint32_t *words(const struct lab_array *a)
-{
-	return a->data;
-}
-
 /* Launch rounds until nothing changes; @apply may be NULL. */
 static int rounds(struct run *r, const struct lab_kernel *gather, const struct lab_kernel *apply, struct gtu_error *err)
 {
 	int rc = 0;
 
 	for (r->a.depth = 1; !rc; r->a.depth++) {
-		words(&r->a.changed)[0] = 0;
+		lab_words(&r->a.changed)[0] = 0;
 		rc = launch(r, gather, true, err);
-		if (rc || !words(&r->a.changed)[0])
+		if (rc || !lab_words(&r->a.changed)[0])
 			break;
 		rc = apply ? launch(r, apply, false, err) : 0;
 	}
@@ -69,21 +54,17 @@ static int pagerank(struct run *r, struct gtu_error *err)
 {
 	const struct gtu_graph *g = r->config->graph;
 	uint32_t i, v, d;
-	double lost;
 	int rc = 0;
 
-	r->a.damping = 0.85f;
+	lab_ranks_init(g, r->a.out.data);
 	r->a.push = r->config->push;
 	r->a.leave_out = r->config->leave_out;
 	for (v = 0; v < g->n; v++) {
 		d = (uint32_t)(g->row[v + 1] - g->row[v]);
-		((float *)r->a.out.data)[v] = (float)(1 / (double)g->n);
 		((float *)r->a.value.data)[v] = (float)(1 / (double)g->n) / (float)(d ? d : 1);
 	}
 	for (i = 0; i < r->config->iterations && !rc; i++) {
-		for (lost = 0, v = 0; v < g->n; v++)
-			lost += g->row[v] == g->row[v + 1] ? ((float *)r->a.out.data)[v] : 0;
-		r->a.rest = (float)((0.15 + 0.85 * lost) / (double)g->n);
+		r->a.rest = lab_rank_base(g, r->a.out.data);
 		rc = launch(r, &lab_wvr_pr[r->config->mapping], true, err);
 		rc = rc ? rc : launch(r, &lab_wvr_pr_apply, false, err);
 	}
@@ -108,19 +89,19 @@ static int execute(struct run *r, struct gtu_error *err)
 	switch (r->config->algorithm) {
 	case LAB_WVR_BFS:
 		memset(r->a.value.data, 0xff, r->a.value.bytes);
-		words(&r->a.value)[r->config->source] = 0;
+		lab_words(&r->a.value)[r->config->source] = 0;
 		return rounds(r, &lab_wvr_bfs[mapping], NULL, err);
 	case LAB_WVR_SSSP:
 		memset(r->a.value.data, 0xff, r->a.value.bytes);
 		memset(r->a.stamp.data, 0xff, r->a.stamp.bytes);
-		words(&r->a.value)[r->config->source] = 0;
-		words(&r->a.stamp)[r->config->source] = 0;
+		lab_words(&r->a.value)[r->config->source] = 0;
+		lab_words(&r->a.stamp)[r->config->source] = 0;
 		return rounds(r, &lab_wvr_sssp[mapping], NULL, err);
 	case LAB_WVR_PR:
 		return pagerank(r, err);
 	case LAB_WVR_CC:
 		for (v = 0; v < r->a.n; v++)
-			words(&r->a.value)[v] = v;
+			lab_words(&r->a.value)[v] = v;
 		return rounds(r, &lab_wvr_cc[mapping], &lab_wvr_cc_apply, err);
 	case LAB_WVR_SPMM: case LAB_WVR_GRAPHSUM:
 		return operators(r, err);
@@ -143,14 +124,13 @@ static int check(const struct lab_machine *m, const struct lab_wvr_config *confi
 	if (g->edge_bytes != 4 || g->n >= 1u << 27 || g->m >= 1ull << 31 || config->source >= g->n)
 		return gtu_fail(err, GTU_ERR_USAGE, "%s: SparseWeaver's experiment needs 4-byte edges, fewer than 2^27 vertices and 2^31 edges, and an existing source",
 				g->name);
-	if (weights && (g->weight_type != GTU_WEIGHT_U32 || !g->weight))
-		return gtu_fail(err, GTU_ERR_USAGE, "%s: %s in the laboratory needs 32-bit integer weights", g->name,
-				lab_wvr_algorithm_name(config->algorithm));
+	if (weights && lab_graph_weights(g, lab_wvr_algorithm_name[config->algorithm], err))
+		return GTU_ERR_USAGE;
 	if (config->mapping == LAB_MAP_FEATURE && !gcn)
-		return gtu_fail(err, GTU_ERR_USAGE, "%s has no features to map", lab_wvr_algorithm_name(config->algorithm));
+		return gtu_fail(err, GTU_ERR_USAGE, "%s has no features to map", lab_wvr_algorithm_name[config->algorithm]);
 	if (config->algorithm == LAB_WVR_HASH && (config->mapping == LAB_MAP_EDGE || config->mapping == LAB_MAP_EGHW))
 		return gtu_fail(err, GTU_ERR_USAGE, "the hash lookup has no edge list, which mapping %s needs",
-				lab_wvr_mapping_name(config->mapping));
+				lab_wvr_mapping_name[config->mapping]);
 	return 0;
 }
 
@@ -161,7 +141,7 @@ static int arrays(struct run *r, struct gtu_error *err)
 	bool hash = config->algorithm == LAB_WVR_HASH, edge = config->mapping == LAB_MAP_EDGE;
 	bool gcn = config->algorithm == LAB_WVR_SPMM || config->algorithm == LAB_WVR_GRAPHSUM;
 	struct gather_args *a = &r->a;
-	const struct { struct lab_array *array; const char *name; uint64_t words; } want[] = {
+	const struct lab_want want[] = {
 		{ &a->row, "row", g->n + 1 }, { &a->base, "base", edge ? g->m + 1 : 1 },
 		{ &a->value, "value", gcn ? LAB_WVR_FEATURES * g->n : g->n },
 		{ &a->sum, "sum", g->n }, { &a->stamp, "stamp", hash ? config->keys + 1ull : g->n },
@@ -169,23 +149,17 @@ static int arrays(struct run *r, struct gtu_error *err)
 		{ &a->changed, "changed", 1 },
 	};
 	uint64_t v, e;
-	unsigned i;
-	int rc = lab_map(r->lab, "col", g->col, 4 * g->m, LAB_DEVICE, &a->col, err);
+	int rc = lab_graph_arrays(r->lab, g, &a->row, &a->col, g->weight ? &a->weight : NULL, want,
+				  sizeof(want) / sizeof(want[0]), err);
 
-	if (!rc && g->weight)
-		rc = lab_map(r->lab, "weight", g->weight, 4 * g->m, LAB_DEVICE, &a->weight, err);
-	for (i = 0; i < sizeof(want) / sizeof(want[0]) && !rc; i++)
-		rc = lab_alloc(r->lab, want[i].name, 4 * want[i].words, LAB_DEVICE, want[i].array, err);
 	if (rc)
 		return rc;
 	a->n = hash ? config->keys : (uint32_t)g->n;
 	a->m = (uint32_t)g->m;
 	a->features = hash ? (uint32_t)g->n : LAB_WVR_FEATURES;
-	for (v = 0; v <= g->n; v++)
-		words(&a->row)[v] = (uint32_t)g->row[v];
 	for (v = 0; v < g->n && edge; v++)
 		for (e = g->row[v]; e < g->row[v + 1]; e++)
-			words(&a->base)[e] = (uint32_t)v;
+			lab_words(&a->base)[e] = (uint32_t)v;
 	return 0;
 }
 

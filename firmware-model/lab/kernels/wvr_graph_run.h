@@ -7,9 +7,9 @@
 #ifndef GTU_LAB_WVR_GRAPH_RUN_H
 #define GTU_LAB_WVR_GRAPH_RUN_H
 
+#include "firmware-model/lab/engine/graph_kernels.h"
 #include "firmware-model/lab/units/wvr_eghw.h"
 #include "wvr_graph.h"
-#include "firmware-model/lab/units/wvr_unit.h"
 
 #define NEVER		0xffffffffu
 /* most vertices per block in the mappings that share them */
@@ -23,7 +23,7 @@ struct gather_args {
 	/* level, distance, component, or a vertex's share per edge */
 	struct lab_array value, sum, stamp, changed;
 	struct lab_array out;		/* GCN: by vertex and feature; hash: positions */
-	float damping, rest;		/* PR */
+	float rest;			/* PR */
 	struct lab_weaver *weaver;
 	struct lab_eghw *eghw;
 	uint64_t *stage;		/* warp cycles, by enum lab_wvr_stage */

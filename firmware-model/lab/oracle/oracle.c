@@ -8,15 +8,6 @@
 
 /* ---- Counters ---------------------------------------------------------------------------------- */
 
-static uint64_t total(const uint64_t *v, unsigned n)
-{
-	uint64_t s = 0;
-
-	while (n--)
-		s += v[n];
-	return s;
-}
-
 static bool by_status(const uint64_t *v, const char *status, uint64_t *out)
 {
 	static const char *const names[] = { "HIT]", "HIT_RESERVED]", "MISS]", "SECTOR_MISS]", "MSHR_HIT]", "TOTAL_ACCESS]" };
@@ -24,7 +15,7 @@ static bool by_status(const uint64_t *v, const char *status, uint64_t *out)
 
 	for (i = 0; i < 6; i++)
 		if (!strcmp(names[i], status)) {
-			*out = i < 4 ? v[i] : i == 4 ? v[LAB_PENDING] : total(v, LAB_STATUSES);
+			*out = i < 4 ? v[i] : i == 4 ? v[LAB_PENDING] : lab_sum(v, LAB_STATUSES);
 			return true;
 		}
 	return false;
@@ -116,17 +107,17 @@ static bool counter(const struct oracle_run *r, const char *name, uint64_t *out)
 		{ "cycles", s->cycles },
 		{ "warp_instructions", s->warp_instructions },
 		{ "thread_instructions", s->thread_instructions },
-		{ "l1d_accesses", total(s->l1_load, LAB_STATUSES) + total(s->l1_store, LAB_STATUSES) },
+		{ "l1d_accesses", lab_sum(s->l1_load, LAB_STATUSES) + lab_sum(s->l1_store, LAB_STATUSES) },
 		{ "l1d_misses", s->l1_load[LAB_MISS] + s->l1_load[LAB_SECTOR_MISS] + s->l1_store[LAB_MISS] },
 		{ "l1d_pending_hits", s->l1_load[LAB_PENDING] },
-		{ "l2_accesses", total(s->l2_read, LAB_STATUSES) + total(s->l2_write, LAB_STATUSES) },
+		{ "l2_accesses", lab_sum(s->l2_read, LAB_STATUSES) + lab_sum(s->l2_write, LAB_STATUSES) },
 		{ "l2_misses", s->l2_read[LAB_MISS] + s->l2_read[LAB_SECTOR_MISS] + s->l2_write[LAB_MISS] +
 			       s->l2_write[LAB_SECTOR_MISS] },
 		{ "l2_pending_hits", s->l2_read[LAB_PENDING] + s->l2_write[LAB_PENDING] },
-		{ "packets_core_to_mem", total(&s->request[0][0], LAB_KINDS * LAB_SIZES) },
-		{ "packets_mem_to_core", total(s->reply, LAB_KINDS) },
-		{ "bytes_core_to_mem", total(s->request_bytes, LAB_KINDS) },
-		{ "bytes_mem_to_core", total(s->reply_bytes, LAB_KINDS) },
+		{ "packets_core_to_mem", lab_sum(&s->request[0][0], LAB_KINDS * LAB_SIZES) },
+		{ "packets_mem_to_core", lab_sum(s->reply, LAB_KINDS) },
+		{ "bytes_core_to_mem", lab_sum(s->request_bytes, LAB_KINDS) },
+		{ "bytes_mem_to_core", lab_sum(s->reply_bytes, LAB_KINDS) },
 		{ "flits_core_to_mem", s->request_flits },
 		{ "flits_mem_to_core", s->reply_flits },
 		{ "dram_reads", s->dram_reads },
@@ -182,9 +173,7 @@ static enum lab_verdict judge(const struct oracle_run *r, const struct oracle_li
 	return strcmp(name + n - 4, "_max") ? LAB_NOT_MODELLED : (double)*ours <= value ? LAB_WITHIN : LAB_OUTSIDE;
 }
 
-/*
- * ---- Runs --------------------------------------------------------------------------------------
- */
+/* ---- Runs ------------------------------------------------------------------------------------ */
 
 struct check {
 	const char *dir;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Shared by oracle.c (counters, verdicts), oracle_read.c (the folder) and oracle_run.c (the
- * kernels).
- */
+/* Shared by oracle.c (counters, verdicts), oracle_read.c (files) and oracle_run.c (kernels). */
 #ifndef GTU_LAB_ORACLE_PARTS_H
 #define GTU_LAB_ORACLE_PARTS_H
 

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* Hardware worklists: banks of vertices in the SMs, with spilling to memory. */
-#include <stdlib.h>
-
 #include "hwwl_unit.h"
-#include "firmware-model/lab/engine/internal.h"
+#include "spill.h"
 
-#define LINE_WORDS (LAB_LINE / 4)
-#define NO_WAITER	UINT64_MAX
 #define AHEAD	8u			/* lines in flight per bank */
 
 struct bank {				/* a ring */
@@ -25,20 +21,13 @@ struct lab_hwwl {
 		uint32_t value[AHEAD][LINE_WORDS], words[AHEAD], head, count;
 	} *in_flight;
 
-	/*
-	 * spilled vertices of all SMs: read from @next on; written, with the first @sent in memory
-	 */
-	uint32_t *from, *to;
-	uint64_t next, end, count, sent, from_capacity, to_capacity;
-	uint64_t from_addr;
+	/* spilled vertices of all SMs: read from @next on; written, @sent of them in memory */
+	struct spill_list from, to;
+	uint64_t next, from_addr;
 	struct lab_array region[2];
 	unsigned which;
 	bool no_memory;
-	struct lab_hwwl_counts counts;
-};
-
-struct answer {
-	uint32_t mask, vertex[LAB_LANES];
+	uint64_t requests;
 };
 
 static void enqueue(struct lab_hwwl *u, struct bank *b, uint32_t v)
@@ -57,10 +46,8 @@ static uint32_t dequeue(struct lab_hwwl *u, struct bank *b)
 
 static void ask_memory(struct lab_hwwl *u, unsigned sm, enum lab_kind kind, uint64_t addr, uint64_t words, uint64_t tag)
 {
-	unsigned from = addr / LAB_SECTOR % 4, to = (unsigned)((addr + 4 * words - 1) / LAB_SECTOR % 4);
-
-	u->counts.requests++;
-	lab_unit_memory(u->lab, u->unit, sm, kind, addr & ~(uint64_t)(LAB_LINE - 1), (2u << to) - (1u << from), tag);
+	u->requests++;
+	lab_unit_words(u->lab, u->unit, sm, kind, addr, words, tag);
 }
 
 /* Take half of the fullest bank, from its tail. */
@@ -73,7 +60,6 @@ static void balance(struct lab_hwwl *u, unsigned sm)
 	for (i = 1; i < u->sms; i++)
 		fullest = u->in[i].count > fullest->count ? &u->in[i] : fullest;
 	n = (fullest->count + 1) / 2;
-	u->counts.moved += n;
 	for (i = 0; i < n; i++)
 		enqueue(u, b, fullest->at[(fullest->head + fullest->count - n + i) % u->capacity]);
 	fullest->count -= n;
@@ -86,15 +72,14 @@ static void refill(struct lab_hwwl *u, unsigned sm)
 	uint64_t addr, words;
 	uint32_t at;
 
-	while (u->next < u->end && c->count < AHEAD && u->in[sm].count + (c->count + 1) * LINE_WORDS <= u->capacity) {
+	while (u->next < u->from.count && c->count < AHEAD && u->in[sm].count + (c->count + 1) * LINE_WORDS <= u->capacity) {
 		addr = u->from_addr + 4 * u->next;
 		words = (LAB_LINE - addr % LAB_LINE) / 4;
-		words = words < u->end - u->next ? words : u->end - u->next;
+		words = words < u->from.count - u->next ? words : u->from.count - u->next;
 		at = (c->head + c->count++) % AHEAD;
-		memcpy(c->value[at], u->from + u->next, 4 * words);
+		memcpy(c->value[at], u->from.at + u->next, 4 * words);
 		c->words[at] = (uint32_t)words;
 		u->next += words;
-		u->counts.refills++;
 		ask_memory(u, sm, LAB_LOAD, addr, words, sm);
 	}
 }
@@ -102,15 +87,14 @@ static void refill(struct lab_hwwl *u, unsigned sm)
 static void answer(struct lab_hwwl *u, unsigned sm, uint32_t warp)
 {
 	struct bank *b = &u->in[sm];
-	struct answer a = { 0 };
+	struct lab_fields a = { 0 };
 	unsigned i, n;
 
 	n = b->count < LAB_LANES ? b->count : LAB_LANES;
 	a.mask = n == LAB_LANES ? ~0u : (1u << n) - 1;
 	for (i = 0; i < n; i++)
-		a.vertex[i] = dequeue(u, b);
-	u->counts.popped += n;
-	lab_unit_reply(u->lab, u->unit, sm, warp, &a, sizeof(a));
+		a.field[0][i] = dequeue(u, b);
+	lab_unit_reply(u->lab, u->unit, warp, &a, LAB_FIELDS_BYTES(1), lab_now(u->lab));
 }
 
 /* Reply to the warps waiting at @sm, unless its bank is empty with lines in flight. */
@@ -156,19 +140,12 @@ static void on_reply(void *ctx, uint64_t tag, uint64_t cycle)
 	reply_to_waiting(u, (unsigned)tag);
 }
 
-static void on_clock(void *ctx, uint64_t cycle)
-{
-	(void)ctx, (void)cycle;
-}
-
-/*
- * ---- Host interface ----------------------------------------------------------------------------
- */
+/* ---- Host interface -------------------------------------------------------------------------- */
 
 int lab_hwwl_attach(struct lab *lab, uint32_t bytes, struct lab_hwwl **out, struct gtu_error *err)
 {
 	const struct lab_machine *m = lab_machine_of(lab);
-	struct lab_unit unit = { .name = "hwwl", .attach_point = LAB_IN_SM, .ask = on_ask, .reply = on_reply, .clock = on_clock };
+	static const struct lab_unit unit = { "hwwl", LAB_IN_SM, on_ask, on_reply, NULL };
 	struct lab_hwwl *u;
 	unsigned i;
 	int rc = 0;
@@ -200,15 +177,12 @@ int lab_hwwl_attach(struct lab *lab, uint32_t bytes, struct lab_hwwl **out, stru
 		rc = gtu_fail(err, GTU_ERR_NOMEM, "out of memory for hardware worklists");
 	for (i = 0; i < 2 && !rc; i++)
 		rc = lab_alloc(lab, "spilled", 4 << 20, LAB_DEVICE, &u->region[i], err);
-	unit.ctx = u;
-	if (!rc && (u->unit = lab_attach(lab, &unit, err)) < 0)
-		rc = GTU_ERR_USAGE;
-	if (rc) {
+	rc = rc ? rc : lab_attach(lab, &unit, u, &u->unit, err);
+	if (rc)
 		lab_hwwl_free(u);
-		return rc;
-	}
-	*out = u;
-	return 0;
+	else
+		*out = u;
+	return rc;
 }
 
 void lab_hwwl_free(struct lab_hwwl *u)
@@ -228,28 +202,25 @@ void lab_hwwl_free(struct lab_hwwl *u)
 	free(u->waiting);
 	free(u->waiting_count);
 	free(u->in_flight);
-	free(u->from);
-	free(u->to);
+	free(u->from.at);
+	free(u->to.at);
 	free(u);
 }
 
-const struct lab_hwwl_counts *lab_hwwl_counts(const struct lab_hwwl *u)
+uint64_t lab_hwwl_requests(const struct lab_hwwl *u)
 {
-	return &u->counts;
+	return u->requests;
 }
 
-/*
- * Write full lines to memory over the port of @sm; with @all, also the rest. The region is a ring.
- */
+/* Write full lines to memory, a ring, over @sm's port; with @all, also the rest. */
 static void send_lines(struct lab_hwwl *u, unsigned sm, bool all)
 {
 	const struct lab_array *r = &u->region[u->which];
 	uint64_t words;
 
-	while (u->count - u->sent >= LINE_WORDS || (all && u->count > u->sent)) {
-		words = u->count - u->sent < LINE_WORDS ? u->count - u->sent : LINE_WORDS;
-		ask_memory(u, sm, LAB_STORE, r->addr + 4 * u->sent % r->bytes, words, NO_WAITER);
-		u->sent += words;
+	while ((words = spill_next(&u->to, all))) {
+		ask_memory(u, sm, LAB_STORE, r->addr + 4 * u->to.sent % r->bytes, words, NO_WAITER);
+		u->to.sent += words;
 	}
 }
 
@@ -259,14 +230,13 @@ void lab_hwwl_clear(struct lab_hwwl *u)
 
 	for (i = 0; i < u->sms; i++)
 		u->out[i].head = u->out[i].count = 0;
-	u->count = u->sent = 0;
+	u->to.count = u->to.sent = 0;
 }
 
 void lab_hwwl_begin(struct lab_hwwl *u, const struct lab_array *list, uint64_t first, uint64_t count)
 {
 	struct bank *banks = u->in;
-	uint32_t *values = u->from;
-	uint64_t capacity = u->from_capacity;
+	struct spill_list values = u->from;
 
 	if (!list) {
 		send_lines(u, 0, true);
@@ -275,31 +245,27 @@ void lab_hwwl_begin(struct lab_hwwl *u, const struct lab_array *list, uint64_t f
 	u->in = u->out;
 	u->out = banks;
 	u->from = u->to;
-	u->from_capacity = u->to_capacity;
 	u->to = values;
-	u->to_capacity = capacity;
 	u->next = 0;
-	u->end = u->count;
 	u->which ^= 1;
 	lab_hwwl_clear(u);
 	if (!list)
 		return;
 	for (unsigned i = 0; i < u->sms; i++)
 		u->in[i].head = u->in[i].count = 0;
-	values = realloc(u->from, 4 * count + 4);
-	u->no_memory |= !values;
-	u->end = values ? count : 0;
-	if (values) {
-		u->from = values;
-		u->from_capacity = count;
-		memcpy(values, (const uint32_t *)list->data + first, 4 * count);
+	u->from.count = 0;
+	if (spill_reserve(&u->from, count)) {
+		memcpy(u->from.at, (const uint32_t *)list->data + first, 4 * count);
+		u->from.count = count;
+	} else {
+		u->no_memory = true;
 	}
 	u->from_addr = list->addr + 4 * first;
 }
 
 int lab_hwwl_end(struct lab_hwwl *u, struct gtu_error *err)
 {
-	uint64_t left = u->end - u->next;
+	uint64_t left = u->from.count - u->next;
 	unsigned i;
 
 	if (u->no_memory)
@@ -312,7 +278,7 @@ int lab_hwwl_end(struct lab_hwwl *u, struct gtu_error *err)
 
 uint64_t lab_hwwl_pushed(const struct lab_hwwl *u)
 {
-	uint64_t n = u->count;
+	uint64_t n = u->to.count;
 	unsigned i;
 
 	for (i = 0; i < u->sms; i++)
@@ -320,18 +286,15 @@ uint64_t lab_hwwl_pushed(const struct lab_hwwl *u)
 	return n;
 }
 
-/*
- * ---- Warp interface ----------------------------------------------------------------------------
- */
+/* ---- Warp interface -------------------------------------------------------------------------- */
 
 lab_mask lab_hwwl_pop(struct lab_warp *w, struct lab_hwwl *u, lab_u32 *vertex)
 {
-	struct answer a = { 0 };
+	struct lab_fields a = { 0 };
 
 	lab_unit_request(w, u->unit, w->sm, 0, &a, sizeof(a));
-	memcpy(vertex, a.vertex, sizeof(*vertex));
-	w->lab->stats.shared_accesses++;
-	w->extra += u->lab->m.shared_latency;
+	memcpy(vertex, a.field[0], sizeof(*vertex));
+	shared_access(w, u->lab->m.shared_latency);
 	return a.mask;
 }
 
@@ -346,16 +309,9 @@ static bool push(struct lab_hwwl *u, unsigned sm, uint32_t v)
 		enqueue(u, b, v);
 		return true;
 	}
-	if (u->count == u->to_capacity) {
-		uint32_t *more = realloc(u->to, 4 * (2 * u->to_capacity + 1024));
-
-		if (!more)
-			return false;
-		u->to = more;
-		u->to_capacity = 2 * u->to_capacity + 1024;
-	}
-	u->to[u->count++] = v;
-	u->counts.spilled++;
+	if (!spill_reserve(&u->to, 1))
+		return false;
+	u->to.at[u->to.count++] = v;
 	send_lines(u, sm, false);
 	return true;
 }
@@ -367,10 +323,9 @@ void lab_hwwl_push(struct lab_warp *w, struct lab_hwwl *u, lab_mask m, const lab
 	w->mask &= m;
 	if (w->mask) {
 		lab_alu(w, 1);
-		w->lab->stats.shared_accesses++;
-		w->extra++;
+		shared_access(w, 1);
 	}
-	for (m = w->mask; m; m &= m - 1, u->counts.pushed++)
+	for (m = w->mask; m; m &= m - 1)
 		if (!push(u, w->sm, (*vertex)[__builtin_ctz(m)]))
 			lab_fault(w, "out of memory for a list of hardware worklists");
 	w->mask = was;

@@ -13,19 +13,12 @@
 
 struct lab_hwwl;
 
-struct lab_hwwl_counts {
-	uint64_t popped, pushed, spilled, refills, moved, requests;
-};
-
 /* Attach a bank of @bytes to each SM of @lab. Free it with lab_hwwl_free() after the lab. */
 int lab_hwwl_attach(struct lab *lab, uint32_t bytes, struct lab_hwwl **out, struct gtu_error *err);
 void lab_hwwl_free(struct lab_hwwl *u);
-const struct lab_hwwl_counts *lab_hwwl_counts(const struct lab_hwwl *u);
+uint64_t lab_hwwl_requests(const struct lab_hwwl *u);	/* to memory */
 
-/*
- * The next launch pops the vertices pushed before, or elements [@first, @first + @count) of @list
- * in memory.
- */
+/* The next launch pops the vertices pushed before, or @count elements of @list from @first on. */
 void lab_hwwl_begin(struct lab_hwwl *u, const struct lab_array *list, uint64_t first, uint64_t count);
 /* After the launch: GTU_ERR_VERIFY if vertices or warps are left. */
 int lab_hwwl_end(struct lab_hwwl *u, struct gtu_error *err);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * The IRU attached to the memory partitions: the port, clock and host interface of struct iru_core.
- */
+/* The IRU in the memory partitions: port, clock and host interface of struct iru_core. */
 #include <stdlib.h>
 
 #include "iru_unit.h"
@@ -11,15 +9,9 @@ const struct iru_shape lab_iru_published = {
 	.position_bits = 32, .prefetch = 8, .ring_depth = 64, .queue_depth = 64,
 };
 
-struct request {
-	uint32_t warp;
-	unsigned at;
-};
-
 struct lab_iru {
 	struct lab *lab;
 	int unit;
-	struct iru_shape shape;
 	struct iru_core *core;
 	uint64_t timeout;
 
@@ -30,31 +22,20 @@ struct lab_iru {
 	uint64_t requested, answered, active;
 	unsigned fields;
 
-	struct request *queue;		/* open requests, oldest first; a ring */
+	uint32_t *queue;		/* warps with open requests, oldest first; a ring */
 	uint32_t queue_size, queue_head, queue_count;
 	uint8_t waiting[IRU_PARTITIONS_MAX][IRU_PREFETCH_MAX]; /* lines in flight of each fetch */
 	struct lab_iru_counts counts;
 };
 
-/* A reply to a warp in its packed form: the mask, then 32 words per field. */
-struct answer {
-	uint32_t mask, field[3][LAB_LANES];
-};
-
-/*
- * ---- The core's port ---------------------------------------------------------------------------
- */
+/* ---- The core's port ------------------------------------------------------------------------- */
 
 static void fetch_line(struct lab_iru *u, const struct lab_array *a, unsigned p, unsigned slot, uint64_t first,
 		       unsigned count)
 {
-	uint64_t addr = a->addr + 4 * first;
-	unsigned from = addr / LAB_SECTOR % 4, to = (unsigned)((addr + 4 * count - 1) / LAB_SECTOR % 4);
-
 	u->waiting[p][slot]++;
 	u->counts.fetches++;
-	lab_unit_memory(u->lab, u->unit, p, LAB_LOAD, addr & ~(uint64_t)(LAB_LINE - 1), (2u << to) - (1u << from),
-			(uint64_t)p << 16 | slot);
+	lab_unit_words(u->lab, u->unit, p, LAB_LOAD, a->addr + 4 * first, count, (uint64_t)p << 16 | slot);
 }
 
 /* Arrays are 256-byte aligned: indices in one line have their secondaries in one line. */
@@ -81,14 +62,12 @@ static bool load(void *ctx, uint64_t first, unsigned count, const uint32_t **ind
 	return true;
 }
 
-/*
- * ---- Clock -------------------------------------------------------------------------------------
- */
+/* ---- Clock ----------------------------------------------------------------------------------- */
 
 static void answer(struct lab_iru *u, const struct iru_record *r)
 {
-	struct request q = u->queue[u->queue_head];
-	struct answer a = { .mask = r->head.active };
+	struct lab_fields a = { .mask = r->head.active };
+	uint32_t warp = u->queue[u->queue_head];
 	unsigned f;
 
 	/* the core replies in order, and never more than requested */
@@ -96,12 +75,10 @@ static void answer(struct lab_iru *u, const struct iru_record *r)
 	u->queue_count--;
 	u->answered++;
 	u->active += lab_popcount(r->head.active);
-	u->counts.lines += r->head.lines;
 	for (f = 0; f < u->fields; f++)
 		memcpy(a.field[f], r->field[f], sizeof(a.field[f]));
 	/* a disabled record is a header only */
-	lab_unit_reply(u->lab, u->unit, q.at, q.warp, &a,
-			r->head.active ? (uint32_t)(4 + sizeof(a.field[0]) * u->fields) : 4);
+	lab_unit_reply(u->lab, u->unit, warp, &a, LAB_FIELDS_BYTES(r->head.active ? u->fields : 0), lab_now(u->lab));
 }
 
 /* Run the core up to and including the lab's @cycle. */
@@ -133,8 +110,8 @@ static void on_ask(void *ctx, uint32_t warp, unsigned at, uint64_t value, uint64
 {
 	struct lab_iru *u = ctx;
 
-	(void)value;
-	u->queue[(u->queue_head + u->queue_count++) % u->queue_size] = (struct request){ warp, at };
+	(void)at, (void)value;
+	u->queue[(u->queue_head + u->queue_count++) % u->queue_size] = warp;
 	iru_core_advance(u->core, cycle - u->start_cycle);
 	iru_core_request(u->core, ++u->requested);
 	run(u, cycle);
@@ -152,17 +129,16 @@ static void on_reply(void *ctx, uint64_t tag, uint64_t cycle)
 	run(u, cycle);
 }
 
-/*
- * ---- Host interface ----------------------------------------------------------------------------
- */
+/* ---- Host interface -------------------------------------------------------------------------- */
 
 int lab_iru_attach(struct lab *lab, const struct iru_shape *shape, uint64_t timeout, struct lab_iru **out,
 		   struct gtu_error *err)
 {
 	const struct lab_machine *m = lab_machine_of(lab);
-	struct lab_unit unit = { .name = "iru", .attach_point = LAB_IN_PARTITION, .ask = on_ask, .reply = on_reply, .clock = on_clock };
+	static const struct lab_unit unit = { "iru", LAB_IN_PARTITION, on_ask, on_reply, on_clock };
 	const char *why = iru_shape_check(shape);
 	struct lab_iru *u;
+	int rc;
 
 	*out = NULL;
 	if (why)
@@ -171,24 +147,19 @@ int lab_iru_attach(struct lab *lab, const struct iru_shape *shape, uint64_t time
 	if (!u)
 		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for an IRU");
 	u->lab = lab;
-	u->shape = *shape;
 	u->timeout = timeout ? timeout : 1;
 	u->queue_size = m->sms * m->warps; /* at most one request per warp */
 	u->queue = calloc(u->queue_size, sizeof(*u->queue));
 	u->core = aligned_alloc(64, (iru_core_bytes(shape) + 63) & ~(size_t)63);
-	if (!u->queue || !u->core) {
+	if (u->core)
+		iru_core_init(u->core, shape);
+	rc = u->queue && u->core ? lab_attach(lab, &unit, u, &u->unit, err) :
+	     gtu_fail(err, GTU_ERR_NOMEM, "out of memory for an IRU");
+	if (rc)
 		lab_iru_free(u);
-		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for an IRU");
-	}
-	iru_core_init(u->core, shape);
-	unit.ctx = u;
-	u->unit = lab_attach(lab, &unit, err);
-	if (u->unit < 0) {
-		lab_iru_free(u);
-		return GTU_ERR_USAGE;
-	}
-	*out = u;
-	return 0;
+	else
+		*out = u;
+	return rc;
 }
 
 void lab_iru_free(struct lab_iru *u)
@@ -222,9 +193,7 @@ void lab_iru_configure(struct lab_iru *u, const struct lab_array *target, const 
 	u->start_cycle = lab_now(u->lab);
 	u->running = true;
 	iru_core_start(u->core, &stream, &port);
-	/*
-	 * "when the kernel is launched, the IRU triggers the prefetching": when its warps can run
-	 */
+	/* "when the kernel is launched, the IRU triggers the prefetching": its warps can run */
 	u->start_cycle += lab_machine_of(u->lab)->launch_latency;
 	lab_unit_wake(u->lab, u->unit, u->start_cycle);
 }
@@ -241,19 +210,15 @@ int lab_iru_finish(struct lab_iru *u, struct gtu_error *err)
 				(unsigned long long)n, (unsigned long long)u->active, (unsigned long long)c->count.merged,
 				(unsigned long long)u->answered, (unsigned long long)u->requested, (unsigned long long)warps);
 	u->counts.elements += n;
-	u->counts.merged += c->count.merged;
 	u->counts.records += u->answered;
 	u->counts.cycles += c->cycle;
-	u->counts.full += c->count.full;
-	u->counts.timeout += c->count.timeout;
-	u->counts.end += c->count.end;
-	u->counts.disabled += c->count.disabled;
+	lab_add_words(&u->counts.core, &c->count, sizeof(c->count));
 	return 0;
 }
 
 void lab_load_iru(struct lab_warp *w, struct lab_iru *u, struct lab_iru_lanes *lanes)
 {
-	struct answer a = { 0 };
+	struct lab_fields a = { 0 };
 	unsigned p = (unsigned)((w->block * w->block_warps + w->in_block) & (u->core->partitions - 1)), f = 1;
 
 	lab_unit_request(w, u->unit, p, 0, &a, sizeof(a));

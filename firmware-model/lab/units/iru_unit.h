@@ -15,16 +15,13 @@ struct lab_iru;
 
 /* Sums over all streams. */
 struct lab_iru_counts {
-	uint64_t elements, merged, records, full, timeout, end, disabled;
+	uint64_t elements, records;
 	uint64_t fetches;		/* requests to the L2 */
 	uint64_t cycles;		/* from a stream's start to its last record */
-	uint64_t lines;			/* distinct target lines of the records' lanes */
+	struct iru_counters core;
 };
 
-/*
- * The published build (IRU, table 1); Documentation/units-iru.md lists the values the paper leaves
- * open.
- */
+/* IRU, table 1; Documentation/units-iru.md lists the values that the paper leaves open. */
 extern const struct iru_shape lab_iru_published;
 #define LAB_IRU_TIMEOUT 1024u		/* cycles; our choice */
 
@@ -41,10 +38,7 @@ const struct lab_iru_counts *lab_iru_counts(const struct lab_iru *u);
  */
 void lab_iru_configure(struct lab_iru *u, const struct lab_array *target, const struct lab_array *index,
 		       const struct lab_array *secondary, uint64_t n, unsigned op, bool position);
-/*
- * After the launch: update the counts, or GTU_ERR_VERIFY if elements or requests are unaccounted
- * for.
- */
+/* After the launch: update the counts. GTU_ERR_VERIFY: elements or requests are unaccounted for. */
 int lab_iru_finish(struct lab_iru *u, struct gtu_error *err);
 
 struct lab_iru_lanes {

@@ -1,23 +1,13 @@
 // SPDX-License-Identifier: MIT
 /* GraphPEG attached to the SMs: the port, clock and host interface of struct peg_core. */
-#include <stdlib.h>
-
-#include "firmware-model/lab/engine/internal.h"
 #include "peg_unit.h"
+#include "spill.h"
 
 const struct lab_peg_build lab_peg_published = {
 	.entries = 24, .edge_bytes = 2048, .list_bytes = 46 << 10, .balance_edges = true, .shift = 4, .interval = 512, .floor = 32,
 };
 
-#define LINE_WORDS (LAB_LINE / 4)
 #define KINDS	3u			/* enum peg_kind */
-#define NO_WAITER	UINT64_MAX		/* tag of accesses without a waiter */
-
-/* The part of a list that has left the core: its values, and how many are in memory already. */
-struct spill_list {
-	uint32_t *at;
-	uint64_t count, capacity, sent;
-};
 
 struct waiting {			/* ring of warps waiting for an engine, oldest first */
 	uint32_t *warp;
@@ -50,20 +40,12 @@ struct lab_peg {
 	struct lab_peg_counts counts;
 };
 
-struct answer {
-	uint32_t mask, field[3][LAB_LANES];
-};
-
-/*
- * ---- The core's port ---------------------------------------------------------------------------
- */
+/* ---- The core's port ------------------------------------------------------------------------- */
 
 static void ask_memory(struct lab_peg *u, unsigned e, enum lab_kind kind, uint64_t addr, uint64_t words, uint64_t tag)
 {
-	unsigned from = addr / LAB_SECTOR % 4, to = (unsigned)((addr + 4 * words - 1) / LAB_SECTOR % 4);
-
 	u->counts.requests++;
-	lab_unit_memory(u->lab, u->unit, e, kind, addr & ~(uint64_t)(LAB_LINE - 1), (2u << to) - (1u << from), tag);
+	lab_unit_words(u->lab, u->unit, e, kind, addr, words, tag);
 }
 
 /* Fetch @words words at @addr, which may cross a line. */
@@ -153,9 +135,7 @@ static void send_lines(struct lab_peg *u, unsigned e, struct spill_list *p, unsi
 {
 	uint64_t words;
 
-	while (p->count - p->sent >= LINE_WORDS || (all && p->count > p->sent)) {
-		words = LINE_WORDS - p->sent % LINE_WORDS;
-		words = words < p->count - p->sent ? words : p->count - p->sent;
+	while ((words = spill_next(p, all))) {
 		ask_memory(u, e, LAB_STORE, spill_addr(u, e, which, p->sent), words, NO_WAITER);
 		p->sent += words;
 	}
@@ -165,16 +145,10 @@ static bool spill(void *ctx, unsigned e, const uint64_t *vertex, unsigned count)
 {
 	struct lab_peg *u = ctx;
 	struct spill_list *p = &u->out[e];
-	uint32_t *more;
 
-	if (p->count + count > p->capacity) {
-		more = realloc(p->at, 4 * (2 * p->capacity + 1024));
-		if (!more) {
-			u->no_memory = true;
-			return false;
-		}
-		p->at = more;
-		p->capacity = 2 * p->capacity + 1024;
+	if (!spill_reserve(p, count)) {
+		u->no_memory = true;
+		return false;
 	}
 	while (count--)
 		p->at[p->count++] = (uint32_t)*vertex++;
@@ -182,10 +156,7 @@ static bool spill(void *ctx, unsigned e, const uint64_t *vertex, unsigned count)
 	return true;
 }
 
-/*
- * Words already in memory are read back. No warp waits: the engine moves the list in the
- * background.
- */
+/* Words already in memory are read back, in the background: no warp waits. */
 static bool unspill(void *ctx, unsigned e, uint64_t *vertex, unsigned count)
 {
 	struct lab_peg *u = ctx;
@@ -205,15 +176,13 @@ static bool unspill(void *ctx, unsigned e, uint64_t *vertex, unsigned count)
 	return true;
 }
 
-/*
- * ---- Clock -------------------------------------------------------------------------------------
- */
+/* ---- Clock ----------------------------------------------------------------------------------- */
 
 static void answer(struct lab_peg *u, unsigned e, const uint8_t *record)
 {
 	struct waiting *q = &u->waiting[e];
 	uint32_t warp = q->warp[q->head];
-	struct answer a = { 0 };
+	struct lab_fields a = { 0 };
 
 	q->head = (q->head + 1) % u->warps;
 	q->count--;
@@ -221,7 +190,7 @@ static void answer(struct lab_peg *u, unsigned e, const uint8_t *record)
 		a.mask = ((const struct gtu_hw_warp *)(const void *)record)->active;
 		memcpy(a.field, record + sizeof(struct gtu_hw_warp), u->fields * sizeof(a.field[0]));
 	}
-	lab_unit_reply(u->lab, u->unit, e, warp, &a, (uint32_t)(4 + u->fields * sizeof(a.field[0])));
+	lab_unit_reply(u->lab, u->unit, warp, &a, LAB_FIELDS_BYTES(u->fields), lab_now(u->lab));
 }
 
 /* Run the core up to and including the lab's @cycle. */
@@ -291,9 +260,7 @@ static void on_reply(void *ctx, uint64_t tag, uint64_t cycle)
 	run(u, cycle);
 }
 
-/*
- * ---- Host interface ----------------------------------------------------------------------------
- */
+/* ---- Host interface -------------------------------------------------------------------------- */
 
 static struct peg_shape shape_of(const struct lab_machine *m, const struct lab_peg_build *b)
 {
@@ -329,7 +296,7 @@ static bool first_lists(struct lab_peg *u)
 int lab_peg_attach(struct lab *lab, const struct lab_peg_build *build, struct lab_peg **out, struct gtu_error *err)
 {
 	const struct lab_machine *m = lab_machine_of(lab);
-	struct lab_unit unit = { .name = "peg", .attach_point = LAB_IN_SM, .ask = on_ask, .reply = on_reply, .clock = on_clock };
+	static const struct lab_unit unit = { "peg", LAB_IN_SM, on_ask, on_reply, on_clock };
 	const struct peg_shape shape = shape_of(m, build);
 	const char *why = lab_peg_check(m, build);
 	struct lab_peg *u;
@@ -363,18 +330,15 @@ int lab_peg_attach(struct lab *lab, const struct lab_peg_build *build, struct la
 		u->parts[k] = calloc((size_t)u->engines * u->slots[k], 1);
 		ok = u->parts[k] != NULL;
 	}
-	unit.ctx = u;
 	u->range = 1 << 16;
 	rc = ok && first_lists(u) ? lab_alloc(lab, "spilled", 8 * u->range * u->engines, LAB_DEVICE, &u->region, err) :
 	     gtu_fail(err, GTU_ERR_NOMEM, "out of memory for GraphPEG");
-	if (!rc && (u->unit = lab_attach(lab, &unit, err)) < 0)
-		rc = GTU_ERR_USAGE;
-	if (rc) {
+	rc = rc ? rc : lab_attach(lab, &unit, u, &u->unit, err);
+	if (rc)
 		lab_peg_free(u);
-		return rc;
-	}
-	*out = u;
-	return 0;
+	else
+		*out = u;
+	return rc;
 }
 
 void lab_peg_free(struct lab_peg *u)
@@ -399,9 +363,7 @@ const struct lab_peg_counts *lab_peg_counts(const struct lab_peg *u)
 	return &u->counts;
 }
 
-/*
- * The output lists become the input lists, or are dropped if the stream reads a list from memory.
- */
+/* Output lists become input lists, or are dropped if the stream reads a list from memory. */
 static void swap_lists(struct lab_peg *u)
 {
 	unsigned e;
@@ -461,8 +423,6 @@ int lab_peg_begin(struct lab_peg *u, const struct lab_peg_stream *s, struct gtu_
 
 int lab_peg_end(struct lab_peg *u, struct gtu_error *err)
 {
-	const struct peg_counters *n = &u->core->count;
-	struct lab_peg_counts *c = &u->counts;
 	unsigned e;
 
 	u->running = false;
@@ -473,23 +433,9 @@ int lab_peg_end(struct lab_peg *u, struct gtu_error *err)
 	for (e = 0; e < u->engines; e++)
 		if (!u->core->engine[e].ended || u->waiting[e].count)
 			return gtu_fail(err, GTU_ERR_VERIFY, "PEG: warps stopped popping from the engine of SM %u before its end", e);
-	c->streams++;
-	c->cycles += u->core->cycle;
-	c->records += n->records;
-	c->partial += n->partial;
-	c->vertices += n->vertices;
-	c->edges += n->edges;
-	c->index_fetches += n->index_fetches;
-	c->edge_fetches += n->edge_fetches;
-	c->refills += n->refills;
-	c->spilled += n->spilled;
-	c->pushed += n->pushed;
-	c->polls += n->polls;
-	c->moves += n->moves;
-	c->moved += n->moved;
-	c->refused += n->refused;
-	c->list_moves += n->list_moves;
-	c->list_moved += n->list_moved;
+	u->counts.streams++;
+	u->counts.cycles += u->core->cycle;
+	lab_add_words(&u->counts.core, &u->core->count, sizeof(u->counts.core));
 	return 0;
 }
 
@@ -528,22 +474,13 @@ void lab_peg_clear(struct lab_peg *u)
 	}
 }
 
-/*
- * ---- Warp interface ----------------------------------------------------------------------------
- */
-
-/* A shared memory access without conflicts. Each further field takes one more instruction. */
-static void shared_access(struct lab_warp *w, uint32_t cycles)
-{
-	w->lab->stats.shared_accesses++;
-	w->extra += cycles;
-}
+/* ---- Warp interface -------------------------------------------------------------------------- */
 
 void lab_pop(struct lab_warp *w, struct lab_peg *u, struct lab_peg_lanes *lanes)
 {
 	lab_u32 *const field[3] = { &lanes->source, &lanes->destination, &lanes->weight };
 	const bool *gathered = u->core->stream.field;
-	struct answer a = { 0 };
+	struct lab_fields a = { 0 };
 	unsigned i, f = 0;
 
 	lab_unit_request(w, u->unit, w->sm, 0, &a, sizeof(a));
@@ -553,7 +490,7 @@ void lab_pop(struct lab_warp *w, struct lab_peg *u, struct lab_peg_lanes *lanes)
 		if (!gathered[i])
 			continue;
 		memcpy(field[i], a.field[f++], sizeof(*field[i]));
-		if (f > 1)
+		if (f > 1)		/* each further field takes one more instruction */
 			lab_alu(w, 1);
 		shared_access(w, f == 1 ? lab_machine_of(w->lab)->shared_latency : 1);
 	}

@@ -22,17 +22,13 @@ struct lab_peg_build {
 	uint32_t interval, floor;	/* cycles; edges or vertices */
 };
 
-/*
- * GraphPEG, sections 4.2 and 4.3: 24 entries, 2 KB of edges, 46 KB of lists, N = 4, every 512
- * cycles.
- */
+/* The build of GraphPEG, sections 4.2 and 4.3. */
 extern const struct lab_peg_build lab_peg_published;
 
 /* Sums over all streams. */
 struct lab_peg_counts {
-	uint64_t streams, cycles, records, partial, vertices, edges, index_fetches, edge_fetches, refills, spilled, pushed;
-	uint64_t requests;		/* memory requests */
-	uint64_t polls, moves, moved, refused, list_moves, list_moved;
+	uint64_t streams, cycles, requests; /* requests: to memory */
+	struct peg_counters core;
 };
 
 /* NULL, or why @build is invalid on @m. */
@@ -59,13 +55,9 @@ struct lab_peg_stream {
  * the end. GTU_ERR_USAGE if edges with all fields do not fit the build.
  */
 int lab_peg_begin(struct lab_peg *u, const struct lab_peg_stream *s, struct gtu_error *err);
-/*
- * After the launch: update the counts, or GTU_ERR_VERIFY if elements are left or were not popped.
- */
+/* After the launch: update the counts. GTU_ERR_VERIFY: elements are left or were not popped. */
 int lab_peg_end(struct lab_peg *u, struct gtu_error *err);
-/*
- * Total number of vertices in the output lists; one SM's are copied to @to, which is large enough.
- */
+/* Number of vertices in all output lists; in one SM's, copied to @to, which is large enough. */
 uint64_t lab_peg_pushed(const struct lab_peg *u);
 uint64_t lab_peg_listed(const struct lab_peg *u, unsigned sm, uint32_t *to);
 /* Empty the output lists. */
@@ -76,10 +68,7 @@ struct lab_peg_lanes {
 	/* the gathered fields; vertices of a vertex list are sources */
 	lab_u32 source, destination, weight;
 };
-/*
- * pop_edge_*() of all gathered fields, or pop_vert(); stalls until replied. All lanes must be
- * active.
- */
+/* pop_edge_*() of all gathered fields, or pop_vert(). All lanes must be active. */
 void lab_pop(struct lab_warp *w, struct lab_peg *u, struct lab_peg_lanes *lanes);
 /* push_vert() by the lanes of @m. */
 void lab_push(struct lab_warp *w, struct lab_peg *u, lab_mask m, const lab_u32 *vertex);

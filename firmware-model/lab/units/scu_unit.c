@@ -16,7 +16,7 @@ struct lab_scu {
 	struct scu_pipe *pipe;
 	struct scu_run run;
 	struct scu_state state;
-	struct { unsigned status, slot; uint64_t element, needed; } error;
+	struct error { unsigned status, slot; uint64_t element, needed; } error;
 	struct lab_scu_counts counts;
 };
 
@@ -26,12 +26,8 @@ static void fail(void *ctx, unsigned status, unsigned slot, uint64_t element, ui
 {
 	struct lab_scu *u = ctx;
 
-	if (u->error.status != GTU_CPL_OK)
-		return;
-	u->error.status = status;
-	u->error.slot = slot;
-	u->error.element = element;
-	u->error.needed = value;
+	if (u->error.status == GTU_CPL_OK)
+		u->error = (struct error){ status, slot, element, value };
 }
 
 /* An array is in one piece: what the core finds outside is behind its end. */
@@ -78,9 +74,10 @@ static void on_reply(void *ctx, uint64_t tag, uint64_t cycle)
 
 int lab_scu_attach(struct lab *lab, const struct scu_pipe_shape *shape, struct lab_scu **out, struct gtu_error *err)
 {
-	struct lab_unit unit = { .name = "scu", .attach_point = LAB_ON_CROSSBAR, .reply = on_reply, .clock = on_clock };
+	static const struct lab_unit unit = { "scu", LAB_ON_CROSSBAR, NULL, on_reply, on_clock };
 	const char *why = scu_pipe_check(shape);
 	struct lab_scu *u;
+	int rc;
 
 	*out = NULL;
 	if (why)
@@ -91,13 +88,10 @@ int lab_scu_attach(struct lab *lab, const struct scu_pipe_shape *shape, struct l
 	memset(u, 0, sizeof(*u));
 	u->lab = lab;
 	u->pipe = scu_pipe_create(shape, &(struct scu_pipe_port){ .ctx = u, .beat = beat, .send = request });
-	unit.ctx = u;
-	u->unit = u->pipe ? lab_attach(lab, &unit, err) : -1;
-	if (u->unit < 0) {
-		if (!u->pipe)
-			gtu_fail(err, GTU_ERR_NOMEM, "out of memory for an SCU");
+	rc = u->pipe ? lab_attach(lab, &unit, u, &u->unit, err) : gtu_fail(err, GTU_ERR_NOMEM, "out of memory for an SCU");
+	if (rc) {
 		lab_scu_free(u);
-		return err->code;
+		return rc;
 	}
 	u->run.port = (struct scu_port){ .ctx = u, .span = span, .fail = fail, .pipe = u->pipe };
 	u->run.s = &u->state;
@@ -163,13 +157,7 @@ static void count(struct lab_scu *u)
 	scu_core_counters(&u->run, c);
 	u->counts.operations++;
 	u->counts.slots += scu_core_beats(&u->run);
-	u->counts.in += c[GTU_SCU_C_IN];
-	u->counts.out += c[GTU_SCU_C_OUT];
-	u->counts.dropped += c[GTU_SCU_C_DROPPED];
-	u->counts.probes += c[GTU_SCU_C_PROBES];
-	u->counts.evictions += c[GTU_SCU_C_EVICTIONS];
-	u->counts.groups += c[GTU_SCU_C_GROUPS];
-	u->counts.grouped += c[GTU_SCU_C_GROUPED];
+	lab_add_words(u->counts.count, c, sizeof(c));
 }
 
 int lab_scu_run(struct lab_scu *u, const struct lab_scu_op *op, uint64_t *out, struct gtu_error *err)

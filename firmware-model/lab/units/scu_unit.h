@@ -12,11 +12,11 @@
 /* SCU, tables 1 and 2, with the values chosen where they are unclear: widths 4 and 1; 16 bytes per buffer element. */
 extern const struct scu_pipe_shape lab_scu_published;
 
-/* Sums over all operations; elements, probes and the like as the unit's counters have them (uapi/gtu/hw.h). */
+/* Sums over all operations. */
 struct lab_scu_counts {
 	uint64_t operations, cycles;
 	uint64_t slots;			/* of these: what a memory that answers at once would take */
-	uint64_t in, out, dropped, probes, evictions, groups, grouped;
+	uint64_t count[GTU_SCU_COUNTERS]; /* by GTU_SCU_C_... */
 	struct scu_pipe_counts pipe;
 };
 

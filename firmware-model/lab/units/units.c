@@ -2,14 +2,16 @@
 /* Attached units: requests from warps, memory accesses, wake-ups and replies. */
 #include "firmware-model/lab/engine/internal.h"
 
-int lab_attach(struct lab *lab, const struct lab_unit *unit, struct gtu_error *err)
+int lab_attach(struct lab *lab, const struct lab_unit *unit, void *ctx, int *number, struct gtu_error *err)
 {
 	if (lab->units == LAB_UNITS)
 		return gtu_fail(err, GTU_ERR_USAGE, "a laboratory has at most %d units: cannot attach '%s'", LAB_UNITS,
 				unit->name);
 	lab->unit[lab->units] = *unit;
+	lab->unit_ctx[lab->units] = ctx;
 	lab->unit_wake[lab->units] = UINT64_MAX;
-	return lab->units++;
+	*number = lab->units++;
+	return 0;
 }
 
 static unsigned port_of(const struct lab *lab, int unit, unsigned at)
@@ -32,6 +34,14 @@ void lab_unit_memory(struct lab *lab, int unit, unsigned at, enum lab_kind kind,
 	n->owner = (uint32_t)unit;
 	n->value = tag;
 	lab_send(lab, node, lab->calendar.now);
+}
+
+void lab_unit_words(struct lab *lab, int unit, unsigned at, enum lab_kind kind, uint64_t addr, uint64_t words,
+		    uint64_t tag)
+{
+	unsigned from = addr / LAB_SECTOR % 4, to = (unsigned)((addr + 4 * words - 1) / LAB_SECTOR % 4);
+
+	lab_unit_memory(lab, unit, at, kind, addr & ~(uint64_t)(LAB_LINE - 1), (2u << to) - (1u << from), tag);
 }
 
 void lab_unit_wake(struct lab *lab, int unit, uint64_t cycle)
@@ -83,20 +93,13 @@ void lab_unit_request(struct lab_warp *w, int unit, unsigned at, uint64_t value,
 	lab_wait_for(w, 1u << LAB_ANSWERS);
 }
 
-void lab_unit_reply(struct lab *lab, int unit, unsigned at, uint32_t warp, const void *data, uint32_t bytes)
-{
-	lab_unit_reply_at(lab, unit, at, warp, data, bytes, lab->calendar.now);
-}
-
-void lab_unit_reply_at(struct lab *lab, int unit, unsigned at, uint32_t warp, const void *data, uint32_t bytes,
-			uint64_t cycle)
+void lab_unit_reply(struct lab *lab, int unit, uint32_t warp, const void *data, uint32_t bytes, uint64_t cycle)
 {
 	struct lab_warp *w = &lab->warp[warp];
 	uint64_t t = cycle + 1;
-	uint32_t bytes_copied = bytes < w->answer_bytes ? bytes : w->answer_bytes, node, flits;
+	uint32_t node, flits;
 
-	(void)at;
-	memcpy(w->answer, data, bytes_copied);
+	memcpy(w->answer, data, bytes < w->answer_bytes ? bytes : w->answer_bytes);
 	lab->stats.unit_replies++;
 	if (lab->unit[unit].attach_point != LAB_IN_SM) {
 		flits = (lab->m.noc_header + bytes + lab->m.noc_flit - 1) / lab->m.noc_flit;
@@ -112,6 +115,7 @@ void lab_unit_event(struct lab *lab, uint32_t node)
 {
 	struct lab_node n = lab->calendar.node[node];
 	const struct lab_unit *u;
+	void *ctx;
 
 	lab_node_free(lab, node);
 	if (n.kind == EV_UNIT_ANSWER) {
@@ -119,19 +123,20 @@ void lab_unit_event(struct lab *lab, uint32_t node)
 		return;
 	}
 	u = &lab->unit[n.owner];
+	ctx = lab->unit_ctx[n.owner];
 	switch (n.kind) {
 	case EV_UNIT_ASK:
 		lab->stats.unit_arrived++;
-		u->ask(u->ctx, n.line, n.port, n.value, lab->calendar.now);
+		u->ask(ctx, n.line, n.port, n.value, lab->calendar.now);
 		break;
 	case EV_UNIT_REPLY:
-		u->reply(u->ctx, n.value, lab->calendar.now);
+		u->reply(ctx, n.value, lab->calendar.now);
 		break;
 	case EV_UNIT_CLOCK:
 		if (lab->unit_wake[n.owner] != n.value)
 			break;
 		lab->unit_wake[n.owner] = UINT64_MAX;
-		u->clock(u->ctx, lab->calendar.now);
+		u->clock(ctx, lab->calendar.now);
 		break;
 	}
 }

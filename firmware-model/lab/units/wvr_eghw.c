@@ -37,7 +37,7 @@ struct sm {
 	uint32_t outstanding;
 	uint64_t at;			/* cycle of the next step; NO_CYCLE: waiting */
 	/* waiting warps */
-	struct { uint32_t warp; struct operands *o; } waits[LAB_WARPS_MAX];
+	struct wait { uint32_t warp; struct operands *o; } waits[LAB_WARPS_MAX];
 	uint32_t head, waiting;
 };
 
@@ -48,14 +48,12 @@ struct lab_eghw {
 	uint32_t requests;
 	const struct lab_machine *m;
 	struct lab_array row, col, weight;
-	struct lab_eghw_counts count;
 	struct sm *sm;
 };
 
 static void ask_memory(struct lab_eghw *u, unsigned at, uint64_t line, unsigned sectors)
 {
 	u->sm[at].outstanding++;
-	u->count.requests++;
 	lab_unit_memory(u->lab, u->unit, at, LAB_LOAD, line, sectors, at);
 }
 
@@ -109,9 +107,7 @@ static void assign_lanes(struct sm *s)
 	s->degree -= n;
 }
 
-/*
- * Add the lines of all edges' neighbors, then of their weights: lanes of one vertex are adjacent.
- */
+/* Add the lines of all neighbors, then of weights: lanes of one vertex are adjacent. */
 static void list_lines(struct lab_eghw *u, struct sm *s)
 {
 	const struct lab_array *array[2] = { &u->col, &u->weight };
@@ -133,9 +129,7 @@ static void answer(struct lab_eghw *u, unsigned at, uint64_t cycle)
 	struct operands *o = s->waits[s->head].o;
 
 	o->got = s->lanes == LAB_LANES ? ~0u : (1u << s->lanes) - 1;
-	u->count.groups += s->lanes != 0;
-	u->count.edges += s->lanes;
-	lab_unit_reply_at(u->lab, u->unit, at, s->waits[s->head].warp, s->group, s->lanes ? sizeof(s->group) : 0, cycle);
+	lab_unit_reply(u->lab, u->unit, s->waits[s->head].warp, s->group, s->lanes ? sizeof(s->group) : 0, cycle);
 	s->head = (s->head + 1) % LAB_WARPS_MAX;
 	s->waiting--;
 	s->lanes = 0;
@@ -244,31 +238,28 @@ static void on_ask(void *ctx, uint32_t warp, unsigned at, uint64_t value, uint64
 			s->vid[entry] = o->vid[__builtin_ctz(m)];
 			s->valid[entry / 64] |= 1ull << (entry % 64);
 		}
-		lab_unit_reply_at(u->lab, u->unit, at, warp, o, 0, cycle + u->m->shared_latency - 1);
+		lab_unit_reply(u->lab, u->unit, warp, o, 0, cycle + u->m->shared_latency - 1);
 		return;
 	}
 	s->serving = true;
-	s->waits[(s->head + s->waiting) % LAB_WARPS_MAX].warp = warp;
-	s->waits[(s->head + s->waiting) % LAB_WARPS_MAX].o = o;
+	s->waits[(s->head + s->waiting) % LAB_WARPS_MAX] = (struct wait){ warp, o };
 	if (!s->waiting++ && s->at == NO_CYCLE)
 		run(u, at, cycle);
 }
 
-/*
- * ---- Host and warp interface -------------------------------------------------------------------
- */
+/* ---- Host and warp interface ----------------------------------------------------------------- */
 
 int lab_eghw_attach(struct lab *lab, uint32_t requests, struct lab_eghw **out, struct gtu_error *err)
 {
-	struct lab_unit unit = { .name = "eghw", .attach_point = LAB_IN_SM, .ask = on_ask, .reply = on_reply, .clock = on_clock };
-	struct lab_eghw *u = calloc(1, sizeof(*u));
+	static const struct lab_unit unit = { "eghw", LAB_IN_SM, on_ask, on_reply, on_clock };
+	struct lab_eghw *u;
 	unsigned i;
+	int rc;
 
 	*out = NULL;
-	if (requests < 1 || requests > 64) {
-		free(u);
+	if (requests < 1 || requests > 64)
 		return gtu_fail(err, GTU_ERR_USAGE, "edge-generating hardware has 1 to 64 requests in flight, not %u", requests);
-	}
+	u = calloc(1, sizeof(*u));
 	if (u)
 		u->sm = calloc(lab_machine_of(lab)->sms, sizeof(*u->sm));
 	if (!u || !u->sm) {
@@ -281,14 +272,12 @@ int lab_eghw_attach(struct lab *lab, uint32_t requests, struct lab_eghw **out, s
 	u->requests = requests;
 	for (i = 0; i < u->sms; i++)
 		u->sm[i].at = NO_CYCLE;
-	unit.ctx = u;
-	u->unit = lab_attach(lab, &unit, err);
-	if (u->unit < 0) {
+	rc = lab_attach(lab, &unit, u, &u->unit, err);
+	if (rc)
 		lab_eghw_free(u);
-		return GTU_ERR_USAGE;
-	}
-	*out = u;
-	return 0;
+	else
+		*out = u;
+	return rc;
 }
 
 void lab_eghw_free(struct lab_eghw *u)
@@ -296,11 +285,6 @@ void lab_eghw_free(struct lab_eghw *u)
 	if (u)
 		free(u->sm);
 	free(u);
-}
-
-void lab_eghw_counts(const struct lab_eghw *u, struct lab_eghw_counts *counts)
-{
-	*counts = u->count;
 }
 
 void lab_eghw_graph(struct lab_eghw *u, const struct lab_array *row, const struct lab_array *col,

@@ -16,24 +16,17 @@
 
 struct lab_eghw;
 
-struct lab_eghw_counts {
-	uint64_t groups, edges, requests;
-};
-
 /* A group in shared memory: base vertices, edges, neighbors, weights; 32 words each. */
 #define LAB_EGHW_WORDS	(4 * LAB_LANES)
 
 /* @requests: most requests in flight, 1 to 64. GTU_ERR_USAGE, GTU_ERR_NOMEM. */
 int lab_eghw_attach(struct lab *lab, uint32_t requests, struct lab_eghw **out, struct gtu_error *err);
 void lab_eghw_free(struct lab_eghw *u);
-void lab_eghw_counts(const struct lab_eghw *u, struct lab_eghw_counts *counts);
 /* Set the graph to read; @weight NULL: none. */
 void lab_eghw_graph(struct lab_eghw *u, const struct lab_array *row, const struct lab_array *col,
 		    const struct lab_array *weight);
 
-/*
- * Add the active lanes' vertices, in warp and lane order. A round's puts precede its first get().
- */
+/* Add the active lanes' vertices in warp and lane order. Puts precede a round's first get(). */
 void lab_eghw_put(struct lab_warp *w, struct lab_eghw *u, const lab_u32 *vid);
 /* Get the next group in @words of shared memory. Returns the lanes with an edge; 0 at the end. */
 lab_mask lab_eghw_get(struct lab_warp *w, struct lab_eghw *u, uint32_t *words);

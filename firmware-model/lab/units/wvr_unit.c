@@ -37,9 +37,7 @@ struct lab_weaver {
 	struct sm sm[LAB_SMS_MAX];
 };
 
-/*
- * ---- In the SM ---------------------------------------------------------------------------------
- */
+/* ---- In the SM ------------------------------------------------------------------------------- */
 
 /* The core's clock is at its last reply; advance it to the request's cycle. */
 static void catch_up(struct wvr_core *c, uint64_t cycle)
@@ -83,39 +81,38 @@ static void on_ask(void *ctx, uint32_t warp, unsigned at, uint64_t value, uint64
 
 	switch (o->instruction) {
 	case REG:
-		lab_unit_reply_at(u->lab, u->unit, at, warp, o, 0, take_registrations(u, s, o, cycle));
+		lab_unit_reply(u->lab, u->unit, warp, o, 0, take_registrations(u, s, o, cycle));
 		break;
 	case DEC_ID:
 		s->requests++;
 		catch_up(s->core, cycle);
 		wvr_core_dec_id(s->core, o->warp, &work);
 		narrow(work.vid, lanes);
-		lab_unit_reply_at(u->lab, u->unit, at, warp, lanes, sizeof(lanes), work.cycle);
+		lab_unit_reply(u->lab, u->unit, warp, lanes, sizeof(lanes), work.cycle);
 		break;
 	case DEC_LOC:
 		narrow(wvr_core_dec_loc(s->core, o->warp), lanes);
-		lab_unit_reply_at(u->lab, u->unit, at, warp, lanes, sizeof(lanes), cycle + u->shape.table_latency - 1);
+		lab_unit_reply(u->lab, u->unit, warp, lanes, sizeof(lanes), cycle + u->shape.table_latency - 1);
 		break;
 	case SKIP:
 		catch_up(s->core, cycle);
 		wvr_core_skip(s->core, o->skip);
 		/* no warp waits for the scan */
-		lab_unit_reply_at(u->lab, u->unit, at, warp, o, 0, cycle);
+		lab_unit_reply(u->lab, u->unit, warp, o, 0, cycle);
 		break;
 	}
 }
 
-/*
- * ---- Host interface ----------------------------------------------------------------------------
- */
+/* ---- Host interface -------------------------------------------------------------------------- */
 
 int lab_weaver_attach(struct lab *lab, const struct wvr_shape *shape, struct lab_weaver **out, struct gtu_error *err)
 {
 	const struct lab_machine *m = lab_machine_of(lab);
-	struct lab_unit unit = { .name = "weaver", .attach_point = LAB_IN_SM, .ask = on_ask };
+	static const struct lab_unit unit = { "weaver", LAB_IN_SM, on_ask, NULL, NULL };
 	struct lab_weaver *u = calloc(1, sizeof(*u));
 	const char *why;
-	unsigned i;
+	void *memory = u;
+	int rc = 0;
 
 	*out = NULL;
 	if (!u)
@@ -131,23 +128,16 @@ int lab_weaver_attach(struct lab *lab, const struct wvr_shape *shape, struct lab
 		free(u);
 		return gtu_fail(err, GTU_ERR_USAGE, "%s", why);
 	}
-	for (u->sms = m->sms, i = 0; i < u->sms; i++) {
-		void *memory = aligned_alloc(64, (wvr_core_bytes(&u->shape) + 63) & ~(size_t)63);
-
-		if (!memory) {
-			lab_weaver_free(u);
-			return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for Weaver");
-		}
-		u->sm[i].core = wvr_core_init(memory, &u->shape);
+	for (; u->sms < m->sms && memory; u->sms++) {
+		memory = aligned_alloc(64, (wvr_core_bytes(&u->shape) + 63) & ~(size_t)63);
+		u->sm[u->sms].core = memory ? wvr_core_init(memory, &u->shape) : NULL;
 	}
-	unit.ctx = u;
-	u->unit = lab_attach(lab, &unit, err);
-	if (u->unit < 0) {
+	rc = memory ? lab_attach(lab, &unit, u, &u->unit, err) : gtu_fail(err, GTU_ERR_NOMEM, "out of memory for Weaver");
+	if (rc)
 		lab_weaver_free(u);
-		return GTU_ERR_USAGE;
-	}
-	*out = u;
-	return 0;
+	else
+		*out = u;
+	return rc;
 }
 
 void lab_weaver_free(struct lab_weaver *u)
@@ -161,20 +151,12 @@ void lab_weaver_free(struct lab_weaver *u)
 
 void lab_weaver_counts(const struct lab_weaver *u, struct lab_weaver_counts *counts)
 {
-	unsigned i, k;
+	unsigned i;
 
 	memset(counts, 0, sizeof(*counts));
 	for (i = 0; i < u->sms; i++) {
-		const struct wvr_counters *c = &u->sm[i].core->count;
-
-		counts->rounds += c->rounds;
-		counts->registered += c->registered;
-		counts->work += c->work;
 		counts->requests += u->sm[i].requests;
-		counts->skips += c->skips;
-		counts->skipped += c->skipped;
-		for (k = 0; k < GTU_WVR_STATES; k++)
-			counts->state[k] += c->state[k];
+		lab_add_words(&counts->core, &u->sm[i].core->count, sizeof(counts->core));
 	}
 }
 
@@ -185,9 +167,7 @@ uint32_t lab_weaver_warps(const struct lab_weaver *u)
 	return warps < u->shape.warps ? warps : u->shape.warps;
 }
 
-/*
- * ---- Warp interface ----------------------------------------------------------------------------
- */
+/* ---- Warp interface -------------------------------------------------------------------------- */
 
 static void execute(struct lab_warp *w, struct lab_weaver *u, struct operands *o, void *answer, uint32_t bytes)
 {

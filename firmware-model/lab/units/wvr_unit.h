@@ -18,8 +18,8 @@ struct lab_weaver;
 
 /* Sums over all SMs. */
 struct lab_weaver_counts {
-	uint64_t rounds, registered, work, requests, skips, skipped;
-	uint64_t state[GTU_WVR_STATES];	/* cycles per state */
+	uint64_t requests;
+	struct wvr_counters core;
 };
 
 /* 512 entries; table latency 10 cycles, the lowest of figure 13. */

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * Tests of the laboratory as a whole: oracles, conservation checks, the warp language, machine
- * files, units.
- */
+/* The laboratory as a whole: oracles, conservation, the warp language, machine files, units. */
 #include <sys/stat.h>
 
 #include "firmware-model/lab/kernels/kernels.h"
@@ -106,9 +103,7 @@ TEST(malformed_oracle_folder_is_rejected)
 	CHECK(strstr(err.text, ":2: a line has 6 fields"));
 }
 
-/*
- * ---- Conservation ------------------------------------------------------------------------------
- */
+/* ---- Conservation ---------------------------------------------------------------------------- */
 
 /* A small graph: 600 vertices, vertex v with v % 7 edges. */
 static void graph_of(struct lab *lab, struct lab_csr_args *a)
@@ -282,9 +277,7 @@ TEST(lane_operations_match_scalar_code)
 	}
 }
 
-/*
- * A block's sum by halves in shared memory: wrong without barriers, as warps are not synchronized.
- */
+/* A block's sum by halves in shared memory: wrong without barriers. */
 static void reduce(struct lab_warp *w, const void *p)
 {
 	const struct out_args *a = p;
@@ -361,7 +354,7 @@ TEST(invalid_programs_are_reported)
 	CHECK_EQ(launch(lab, &out_of_bounds_kernel, &a, 1, 48), GTU_ERR_USAGE);
 	CHECK_EQ(launch(lab, &out_of_bounds_kernel, &a, 1, 512), GTU_ERR_USAGE);
 	CHECKF(!launch(lab, &out_of_bounds_kernel, &a, 0, 32), "%s", err.text);
-	CHECK(lab_attach(lab, &unit, &err) == 0);
+	CHECK(!lab_attach(lab, &unit, NULL, &a.unit, &err));
 	CHECK_EQ(launch(lab, &waits_for_silent_unit_kernel, &a, 1, 64), GTU_ERR_FAIL);
 	CHECKF(strstr(err.text, "1 blocks are deadlocked at a barrier or waiting for a unit"), "%s", err.text);
 	CHECK(lab_alloc(lab, "h", 4, LAB_HOST, &a.out, &err) == GTU_ERR_USAGE); /* no link */
@@ -375,8 +368,8 @@ struct doubler {
 	struct lab *lab;
 	int unit;
 	const uint32_t *data;
-	uint32_t warp[64], at[64];
-	uint64_t value[64], asked[64], due[64];
+	uint32_t warp[64];
+	uint64_t value[64], due[64];
 	unsigned n, answered;
 };
 
@@ -385,9 +378,8 @@ static void doubler_ask(void *ctx, uint32_t warp, unsigned at, uint64_t value, u
 	struct doubler *d = ctx;
 
 	d->warp[d->n] = warp;
-	d->at[d->n] = at;
 	d->value[d->n] = value;
-	d->asked[d->n] = cycle;
+	(void)cycle;
 	lab_unit_memory(d->lab, d->unit, at, LAB_LOAD, LAB_BASE + value / 32 * 128, 1u << (value / 8 % 4), d->n++);
 }
 static void doubler_reply(void *ctx, uint64_t tag, uint64_t cycle)
@@ -407,7 +399,7 @@ static void doubler_clock(void *ctx, uint64_t cycle)
 		uint32_t answer = 2 * d->data[d->value[i]];
 
 		if (d->due[i] == cycle) {
-			lab_unit_reply(d->lab, d->unit, d->at[i], d->warp[i], &answer, sizeof(answer));
+			lab_unit_reply(d->lab, d->unit, d->warp[i], &answer, sizeof(answer), cycle);
 			d->answered++;
 			d->due[i] = 0;
 		} else if (d->due[i] && d->due[i] < next) {
@@ -430,28 +422,28 @@ static const struct lab_kernel ask_kernel = { .name = "ask", .warp = ask_double,
 
 TEST(unit_replies_after_reading_memory)
 {
-	enum lab_attach_point places[] = { LAB_IN_SM, LAB_ON_CROSSBAR, LAB_IN_PARTITION };
+	enum lab_attach_point points[] = { LAB_IN_SM, LAB_ON_CROSSBAR, LAB_IN_PARTITION };
 	unsigned k, i;
 
 	for (k = 0; k < 3; k++) {
 		struct lab *lab = lab_of("tx1", NULL);
 		struct doubler d = { .lab = lab };
-		struct lab_unit unit = { "doubler", places[k], &d, doubler_ask, doubler_reply, doubler_clock };
+		struct lab_unit unit = { "doubler", points[k], doubler_ask, doubler_reply, doubler_clock };
 		struct lab_array in = array_of(lab, "in", 1024);
 		struct out_args a = { .out = array_of(lab, "out", 16 * 64) };
 
 		for (i = 0; i < 1024; i++)
 			((uint32_t *)in.data)[i] = i * i;
 		d.data = in.data;
-		d.unit = a.unit = lab_attach(lab, &unit, &err);
-		CHECK(d.unit >= 0);
+		CHECK(!lab_attach(lab, &unit, &d, &d.unit, &err));
+		a.unit = d.unit;
 		CHECKF(!launch(lab, &ask_kernel, &a, 16, 64), "%s", err.text);
 		CHECK_EQ(d.answered, 32);
 		CHECK_EQ(lab_stats(lab)->unit_requests, 32);
 		CHECK_EQ(lab_stats(lab)->unit_replies, 32);
 		CHECK_EQ(lab_stats(lab)->unit_sectors, 32);
 		/* a unit in the partition does not cross to its memory */
-		CHECK_EQ(lab_stats(lab)->request[LAB_LOAD][0], places[k] == LAB_IN_PARTITION ? 0 : 32);
+		CHECK_EQ(lab_stats(lab)->request[LAB_LOAD][0], points[k] == LAB_IN_PARTITION ? 0 : 32);
 		for (i = 0; i < 16 * 64; i++)
 			CHECK_EQ(((uint32_t *)a.out.data)[i], 2 * (i / 32 * 13) * (i / 32 * 13));
 		lab_destroy(lab);

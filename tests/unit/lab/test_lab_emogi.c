@@ -70,17 +70,14 @@ TEST(every_variant_matches_the_reference)
 
 					CHECKF(!lab_emogi_run(&v100, &config, NULL, result, &s, &err), "%s", err.text);
 					CHECK(s.lab.uvm_evictions > 0 || bytes == 8 || g->m * 4 <= 16384);
-					CHECKF(same(g, &config), "%s %s of %u bytes on %s differs", lab_emogi_variant_name(x),
-					       lab_emogi_algorithm_name(a), bytes, g->name);
+					CHECKF(same(g, &config), "%s %s of %u bytes on %s differs", lab_emogi_variant_name[x],
+					       lab_emogi_algorithm_name[a], bytes, g->name);
 				}
 			gtu_graph_close(g);
 		}
 }
 
-/*
- * Vertex 0 has 9 edges and is unreached; vertex 1 has 64 edges of 8 bytes each: bytes 72 to 583 of
- * the list.
- */
+/* Vertex 0 has 9 edges and is unreached; vertex 1 has 64 edges: bytes 72 to 583 of the list. */
 TEST(request_sizes_match_the_paper)
 {
 	static const uint64_t want[LAB_VARIANTS][5] = {
@@ -105,7 +102,7 @@ TEST(request_sizes_match_the_paper)
 
 		CHECKF(!lab_emogi_run(&v100, &config, NULL, result, &s, &err), "%s", err.text);
 		for (i = 0; i < LAB_SIZES; i++)
-			CHECKF(s.lab.link_request[i] == want[x][i], "%s: %llu requests of %u bytes", lab_emogi_variant_name(x),
+			CHECKF(s.lab.link_request[i] == want[x][i], "%s: %llu requests of %u bytes", lab_emogi_variant_name[x],
 			       (unsigned long long)s.lab.link_request[i], 32 * i);
 		for (i = 1; i < LAB_SIZES; i++)
 			CHECK_EQ(s.monitor[GTU_ZCM_C_REQUESTS(GTU_ZCM_HOST_READ, i)], want[x][i]);
@@ -130,10 +127,7 @@ TEST(array_copy_request_sizes_match_the_paper)
 	CHECK_EQ(s.lab.link_host_bytes, 2 * s.lab.link_bytes);
 }
 
-/*
- * The device's monitor, fed one request at a time: requests in flight, completion times,
- * reordering.
- */
+/* The device's monitor, request by request: in flight, completion times, reordering. */
 TEST(monitor_tracks_requests_in_flight)
 {
 	uint64_t count[GTU_ZCM_COUNTERS] = { 0 };
@@ -154,10 +148,7 @@ TEST(monitor_tracks_requests_in_flight)
 	CHECK_EQ(count[GTU_ZCM_C_FLIGHT_MAX], 3);
 	CHECK_EQ(count[GTU_ZCM_C_TRIP(6)], 2);
 	CHECK_EQ(count[GTU_ZCM_C_TRIP(3)], 1);
-	/*
-	 * a fourth access exceeds the capacity: its requests complete with the last one's, and none
-	 * is lost
-	 */
+	/* a fourth access exceeds the capacity and completes with the last one; none is lost */
 	for (unsigned i = 0; i < 4; i++)
 		zcm_stream(&z, GTU_ZCM_HOST_WRITE, 128 * i, 128, 200 + i, 50);
 	CHECK_EQ(zcm_in_flight(&z, 203), 4);

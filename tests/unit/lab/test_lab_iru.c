@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: MIT
-/*
- * The IRU in the memory partitions: streams are complete, and graph kernels compute the same with
- * it.
- */
+/* The IRU in the partitions: streams are complete, graph kernels compute the same with it. */
 #include "lab_same.h"
 #include "tests/unit/test.h"
 
 static struct gtu_error err;
 static uint32_t result[2][4096];
 
-/*
- * ---- A stream alone ----------------------------------------------------------------------------
- */
+/* ---- A stream alone -------------------------------------------------------------------------- */
 
 static const char *const stream_names[] = { "out" };
 struct stream_args {
@@ -80,12 +75,12 @@ static void stream(uint32_t n, uint32_t range, unsigned op)
 		CHECK_EQ(with[o[2][i]], o[1][i]);
 	}
 	CHECK_EQ(c->elements, n);
-	CHECK_EQ(out + c->merged, n);
+	CHECK_EQ(out + c->core.merged, n);
 	CHECK_EQ(c->records, a.warps);
 	if (op == GTU_IRU_OP_NONE)
 		CHECK_EQ(got, sum);
 	else
-		CHECK(got <= sum && c->merged > 0);
+		CHECK(got <= sum && c->core.merged > 0);
 	/* each line of both arrays once */
 	CHECK_EQ(c->fetches, 2 * a.warps);
 	CHECK_EQ(lab_stats(lab)->unit_sectors, 2 * ((n + 7) / 8));
@@ -148,20 +143,17 @@ TEST(results_are_equal_with_and_without_iru)
 
 				memset(&c, 0, sizeof(c));
 				CHECKF(!lab_iru_run(&m, &config, NULL, result[with], &s, &c, &err), "%s %s: %s", g->name,
-				       lab_iru_algorithm_name(a), err.text);
-				CHECKF(same(g, config.algorithm, config.source, config.iterations, result[with]), "%s %s differs on %s", lab_iru_algorithm_name(a),
+				       lab_iru_algorithm_name[a], err.text);
+				CHECKF(same(g, config.algorithm, config.source, config.iterations, result[with]), "%s %s differs on %s", lab_iru_algorithm_name[a],
 				       with ? "with an IRU" : "without", g->name);
 				CHECK(!with || c.elements >= g->m / 2);
-				CHECK(!with || a != LAB_IRU_BFS || !c.merged);
+				CHECK(!with || a != LAB_IRU_BFS || !c.core.merged);
 			}
 		gtu_graph_close(g);
 	}
 }
 
-/*
- * Two vertices with more edges than a block has threads, in one block and one warp, among
- * low-degree ones.
- */
+/* Two vertices of one warp with more edges than a block has threads, among low-degree ones. */
 TEST(block_expands_high_degree_vertices)
 {
 	static uint64_t row[1025];
@@ -178,10 +170,7 @@ TEST(block_expands_high_degree_vertices)
 
 		row[v] = g.m;
 		for (k = 0; k < degree; k++, g.m++) {
-			/*
-			 * 0 leads to 1, 2 and 3; 1 to 4..703; 2 to 700..999; 3 to 768..1023; the
-			 * rest to 1
-			 */
+			/* 0 leads to 1 to 3; 1 to 4..703; 2 to 700..999; 3 to 768..1023; others to 1 */
 			col[g.m] = (uint32_t)(v == 0 ? 1 + k : v == 1 ? 4 + k : v == 2 ? 700 + k : v == 3 ? 768 + k : 1);
 			weight[g.m] = (uint32_t)(1 + (v + k) % 7);
 		}

@@ -154,9 +154,7 @@ TEST(simd_and_portable_coalescers_agree)
 	}
 }
 
-/*
- * ---- Event queue -------------------------------------------------------------------------------
- */
+/* ---- Event queue ----------------------------------------------------------------------------- */
 
 TEST(events_are_ordered_by_time_then_insertion)
 {
@@ -187,9 +185,7 @@ TEST(events_are_ordered_by_time_then_insertion)
 	lab_calendar_free(&k);
 }
 
-/*
- * ---- Timing: one warp on a machine with round numbers ------------------------------------------
- */
+/* ---- Timing: one warp on a machine with round numbers ---------------------------------------- */
 
 static const char machine_text[] =
 	"machine = hand\ncore.clock = 1000 MHz # source: by hand\nsm.count = 1 # source: by hand\n"
@@ -305,10 +301,7 @@ TEST(atomic_bypasses_l1_and_hits_l2)
 	CHECK_EQ(s->transactions[LAB_ATOMIC], 8);
 	CHECK_EQ(s->request[LAB_ATOMIC][1], 8);
 	CHECK_EQ(s->l1_load[LAB_MISS] + s->l1_load[LAB_HIT], 0);
-	/*
-	 * the last of four sectors leaves in cycle 3: one flit, 10 over, 50 in the L2, 10 back, one
-	 * flit
-	 */
+	/* the last of four sectors leaves in cycle 3: a flit, 10 over, 50 in the L2, 10 back, a flit */
 	CHECK_EQ(a.end[1] - a.begin[1], 3 + 1 + 10 + 50 + 10 + 1);
 	CHECK_EQ(((uint32_t *)a.a.data)[31], 2);
 	lab_destroy(lab);
@@ -447,9 +440,7 @@ TEST(crossbar_input_has_head_of_line_blocking)
 	CHECK_EQ(lab_cross(lab, &a, &to[0], 100, 4), 100 + 4 + 10);
 	/* the output is taken until then */
 	CHECK_EQ(lab_cross(lab, &b, &to[0], 100, 1), 104 + 1 + 10);
-	/*
-	 * this output is free, but the packet is behind another: it leaves at 104 at the earliest
-	 */
+	/* this output is free, but the packet is behind another: it leaves at 104 */
 	CHECK_EQ(lab_cross(lab, &b, &to[1], 100, 1), 104 + 1 + 10);
 	CHECK_EQ(lab_cross(lab, &b, &to[0], 100, 1), 105 + 1 + 10);
 	/* a packet that is simulated later may be earlier in time */
@@ -491,20 +482,19 @@ static void line_came(void *ctx, uint64_t tag, uint64_t cycle)
 
 TEST(partition_unit_skips_l2_latency)
 {
-	static const enum lab_attach_point place[] = { LAB_IN_PARTITION, LAB_ON_CROSSBAR };
+	static const enum lab_attach_point point[] = { LAB_IN_PARTITION, LAB_ON_CROSSBAR };
 	unsigned i;
 
 	for (i = 0; i < 2; i++) {
 		struct asker a = { .lab = hand(NULL) };
-		struct lab_unit u = { .name = "asker", .attach_point = place[i], .ctx = &a, .reply = line_came, .clock = ask_line };
+		struct lab_unit u = { .name = "asker", .attach_point = point[i], .reply = line_came, .clock = ask_line };
 		struct gtu_error err = { 0 };
 		struct lab_array array;
 		uint64_t way = i ? 1 + 10 + 50 : 1 + 1, back = i ? 10 + 4 : 0;
 
 		CHECK(!lab_alloc(a.lab, "a", 4096, LAB_DEVICE, &array, &err));
 		a.addr = array.addr;
-		a.unit = lab_attach(a.lab, &u, &err);
-		CHECK(a.unit >= 0);
+		CHECK(!lab_attach(a.lab, &u, &a, &a.unit, &err));
 		lab_unit_wake(a.lab, a.unit, 5);
 		CHECKF(!lab_run_units(a.lab, &err), "%s", err.text);
 		/*
@@ -549,10 +539,7 @@ TEST(link_read_takes_one_round_trip)
 	lab_destroy(lab);
 }
 
-/*
- * 32 requests of 32 bytes, two at a time: 16 round trips. Host memory reads twice the bytes
- * requested.
- */
+/* 32 requests of 32 bytes, two at a time: 16 round trips. Host memory reads twice the bytes. */
 TEST(requests_in_flight_limit_the_link)
 {
 	struct args a = { .step = { 0, ~0u }, .spread = true };
@@ -578,10 +565,7 @@ TEST(bandwidth_limits_the_link)
 	lab_destroy(lab);
 }
 
-/*
- * Words 40 to 71: 96 bytes of one line, 32 of the next. Again: all hits. Words 32 to 63: one new
- * sector.
- */
+/* Words 40 to 71: 96 bytes of a line, 32 of the next. Again: hits. Words 32 to 63: one new sector. */
 TEST(l1_fetches_only_missing_host_sectors)
 {
 	struct args a = { .step = { 40, 40, 32, ~0u } };
@@ -606,10 +590,7 @@ TEST(l1_fetches_only_missing_host_sectors)
 	lab_destroy(lab);
 }
 
-/*
- * Sectors 0 and 2 of a line are two requests with one MSHR, which is released when both have
- * arrived.
- */
+/* Sectors 0 and 2 of a line are two requests with one MSHR, released when both have arrived. */
 static void two_runs(struct lab_warp *w, const void *p)
 {
 	struct args *a = (struct args *)(uintptr_t)p;
@@ -705,9 +686,7 @@ static void deep(struct lab_warp *w, const void *p)
 }
 static const struct lab_kernel deep_kernel = { .name = "deep", .warp = deep, .statement = names, .statements = 1 };
 
-/*
- * There is no guard page between warp stacks: a program near the end of its stack must be stopped.
- */
+/* Warp stacks have no guard pages: a program near the end of its stack must be stopped. */
 TEST(stack_overflow_is_reported)
 {
 	struct args a = { 0 };

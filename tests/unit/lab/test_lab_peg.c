@@ -13,9 +13,7 @@
 static struct gtu_error err;
 static struct lab_machine machine;
 
-/*
- * ---- A stream alone ----------------------------------------------------------------------------
- */
+/* ---- A stream alone -------------------------------------------------------------------------- */
 
 #define N 700u
 #define M 20000u
@@ -65,9 +63,7 @@ struct bench {
 	uint32_t n, m;
 };
 
-/*
- * Vertex v has degree(v) edges to random targets; the list has every vertex except multiples of 3.
- */
+/* Vertex v has degree(v) edges to random targets; multiples of 3 are not listed. */
 static uint32_t bench_init(struct bench *b, const struct lab_peg_build *build, uint32_t n, uint32_t (*degree)(uint32_t v))
 {
 	uint64_t seed = n;
@@ -133,10 +129,7 @@ static uint32_t hub(uint32_t v)
 	return v == 1 ? 9000 : v % 3;
 }
 
-/*
- * The popped edges are those of the list for any build; so are the pushed lists, and the edges of
- * these.
- */
+/* The popped edges are those of the list for any build; so are those of the pushed list. */
 static void exactly(const struct lab_peg_build *build, uint32_t (*degree)(uint32_t v))
 {
 	struct bench b = { 0 };
@@ -155,8 +148,8 @@ static void exactly(const struct lab_peg_build *build, uint32_t (*degree)(uint32
 			all += v % 3 && v % 2;
 		}
 	}
-	CHECK_EQ(lab_peg_counts(b.a.peg)->edges, edges);
-	CHECK_EQ(lab_peg_counts(b.a.peg)->vertices, listed);
+	CHECK_EQ(lab_peg_counts(b.a.peg)->core.edges, edges);
+	CHECK_EQ(lab_peg_counts(b.a.peg)->core.vertices, listed);
 	CHECK_EQ(lab_peg_pushed(b.a.peg), all);
 	for (k = 0; k < machine.sms; k++)
 		for (i = lab_peg_listed(b.a.peg, (unsigned)k, out); i-- > 0;)
@@ -191,7 +184,7 @@ static void vertices(const struct lab_peg_build *build)
 	go(&b, &s);
 	for (v = 0; v < N; v++)
 		CHECK_EQ(((const uint32_t *)b.a.met.data)[v], v % 3 != 0);
-	CHECK_EQ(lab_peg_counts(b.a.peg)->refills, (listed + 31) / 32);
+	CHECK_EQ(lab_peg_counts(b.a.peg)->core.refills, (listed + 31) / 32);
 	bench_end(&b);
 }
 
@@ -223,11 +216,11 @@ static void by_hand(void)
 	go(&b, &s);
 	c = lab_peg_counts(b.a.peg);
 	CHECK_EQ(((const uint32_t *)b.a.met.data)[1], 40);
-	CHECK_EQ(c->refills, 1);
-	CHECK_EQ(c->index_fetches, 1);
-	CHECK_EQ(c->edge_fetches, 2);
-	CHECK_EQ(c->records, 2);
-	CHECK_EQ(c->partial, 1);
+	CHECK_EQ(c->core.refills, 1);
+	CHECK_EQ(c->core.index_fetches, 1);
+	CHECK_EQ(c->core.edge_fetches, 2);
+	CHECK_EQ(c->core.records, 2);
+	CHECK_EQ(c->core.partial, 1);
 	CHECK_EQ(lab_stats(b.lab)->request[LAB_LOAD][0], 4);
 	CHECK_EQ(lab_stats(b.lab)->unit_sectors, 1 + 1 + 4 + 1);
 	CHECKF(b.a.last > 3 * trip && b.a.last < 6 * trip, "%llu of %llu", (unsigned long long)b.a.last, (unsigned long long)trip);
@@ -253,7 +246,7 @@ static void balancing(void)
 		s = stream_of(&b, bench_init(&b, &build, N, hub));
 		go(&b, &s);
 		cycles[i] = lab_stats(b.lab)->cycles;
-		moved[i] = lab_peg_counts(b.a.peg)->moved;
+		moved[i] = lab_peg_counts(b.a.peg)->core.moved;
 		bench_end(&b);
 	}
 	CHECK_EQ(moved[0], 0);
@@ -287,7 +280,7 @@ static void check_result(const struct gtu_graph *g, const struct lab_pg_config *
 {
 	uint64_t *whole = calloc(g->n + 1, 8), v, source = config->source;
 	double *real = calloc(g->n + 1, 8);
-	const char *what = lab_pg_algorithm_name(config->algorithm), *by = lab_pg_strategy_name(config->strategy);
+	const char *what = lab_pg_algorithm_name[config->algorithm], *by = lab_pg_strategy_name[config->strategy];
 
 	CHECKF(r->whole, "%s, %s", what, by);
 	switch (config->algorithm) {
@@ -341,8 +334,8 @@ static void algorithms(const struct gtu_graph *g, uint32_t source, uint32_t targ
 				config.peg.balance_lists = small;
 				config.peg.entries = small ? 3 : 24;
 				config.worklist_bytes = small ? 256 : 48 << 10;
-				CHECKF(!lab_pg_run(&machine, &config, NULL, &r, &err), "%s, %s: %s", lab_pg_algorithm_name(a),
-				       lab_pg_strategy_name(s), err.text);
+				CHECKF(!lab_pg_run(&machine, &config, NULL, &r, &err), "%s, %s: %s", lab_pg_algorithm_name[a],
+				       lab_pg_strategy_name[s], err.text);
 				check_result(g, &config, &r);
 				CHECK(r.balancing < r.cycles && !r.balancing == (s != LAB_PG_BALANCED));
 				if (s == LAB_PG_SIMPLE)
@@ -350,7 +343,7 @@ static void algorithms(const struct gtu_graph *g, uint32_t source, uint32_t targ
 				if (a == LAB_PG_GC) /* the colours depend on the random numbers
 						     * only, not on the strategy */
 					CHECK(!memcmp(first, r.value, 4 * g->n));
-				CHECK(s != LAB_PG_PEG || r.peg.edges == r.edges);
+				CHECK(s != LAB_PG_PEG || r.peg.core.edges == r.edges);
 			}
 		}
 	}

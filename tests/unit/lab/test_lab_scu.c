@@ -11,9 +11,7 @@
 
 static struct gtu_error err;
 
-/*
- * ---- The pipeline over a memory of constant latency --------------------------------------------
- */
+/* ---- The pipeline over a memory of constant latency ------------------------------------------ */
 
 #define LATENCY	50u
 #define REPLIES	(1u << 16)
@@ -116,9 +114,7 @@ TEST(compaction_takes_one_fetch_plus_slots)
 	CHECK(play(shape, 1024, NULL, &c) > 1024 / 32 * LATENCY);
 }
 
-/*
- * A second fetch follows the first; at most 32 requests in flight, one per element without merging.
- */
+/* A second fetch follows the first; at most 32 requests are in flight, one per element. */
 TEST(requests_in_flight_limit_gathers)
 {
 	static uint64_t line[8192];
@@ -356,9 +352,9 @@ static void both(unsigned opcode, unsigned step, uint32_t param)
 	CHECKF(!lab_scu_run(scu, &op, &count, &err), "%s", err.text);
 	after = *lab_scu_counts(scu);
 	CHECK_EQ(count, ref.count);
-	CHECK_EQ(after.dropped - before.dropped, step == GTU_STEP_APPLY ? 0 : ref.dropped);
-	CHECK_EQ(after.probes - before.probes, ref.probes);
-	CHECK_EQ(after.groups - before.groups, ref.groups);
+	CHECK_EQ(after.count[GTU_SCU_C_DROPPED] - before.count[GTU_SCU_C_DROPPED], step == GTU_STEP_APPLY ? 0 : ref.dropped);
+	CHECK_EQ(after.count[GTU_SCU_C_PROBES] - before.count[GTU_SCU_C_PROBES], ref.probes);
+	CHECK_EQ(after.count[GTU_SCU_C_GROUPS] - before.count[GTU_SCU_C_GROUPS], ref.groups);
 	/* without a latency, the reference's cycles are the slots' */
 	CHECK_EQ(after.slots - before.slots, ref.cycles);
 	CHECK(after.cycles - before.cycles > ref.cycles);
@@ -424,11 +420,11 @@ static void frontier(const char *machine, const struct scu_pipe_shape *shape, ui
 	both(GTU_OP_SCU_EXPAND, GTU_STEP_PRODUCE, EXPAND_PARAM | GTU_SCU_GROUP | 2u << GTU_SCU_TARGET_SHIFT);
 	c = lab_scu_counts(scu);
 	/* both steps count dropped elements */
-	CHECK(c->grouped && c->dropped);
-	CHECK_EQ(c->grouped + c->dropped / 2, total);
+	CHECK(c->count[GTU_SCU_C_GROUPED] && c->count[GTU_SCU_C_DROPPED]);
+	CHECK_EQ(c->count[GTU_SCU_C_GROUPED] + c->count[GTU_SCU_C_DROPPED] / 2, total);
 	forget(GTU_SCU_GROUP_TABLE);
 	forget(GTU_SCU_FILTER);
-	operand(GTU_SCU_OUT, 2, c->grouped);
+	operand(GTU_SCU_OUT, 2, c->count[GTU_SCU_C_GROUPED]);
 	both(GTU_OP_SCU_EXPAND, GTU_STEP_APPLY, EXPAND_PARAM);
 
 	ref_tables_close(&tables);
@@ -468,8 +464,8 @@ TEST(each_line_is_transferred_once)
 	CHECK_EQ(c->pipe.writes, 2048 / 32);
 	CHECK_EQ(lab_stats(lab)->unit_sectors, 4 * (c->pipe.reads + c->pipe.writes));
 	CHECK_EQ(lab_stats(lab)->dram_reads, 4 * c->pipe.reads);
-	CHECK_EQ(c->in, 4096);
-	CHECK_EQ(c->out, 2048);
+	CHECK_EQ(c->count[GTU_SCU_C_IN], 4096);
+	CHECK_EQ(c->count[GTU_SCU_C_OUT], 2048);
 	close_machine();
 }
 
@@ -520,9 +516,9 @@ static void all_variants(const char *machine, const struct gtu_graph *g, uint32_
 				continue;
 			}
 			CHECKF(!lab_scu_graph_run(&m, &config, NULL, result, &r[w], &err), "%s %s, %s: %s", g->name,
-			       lab_iru_algorithm_name(a), lab_scu_variant_name(w), err.text);
-			CHECKF(same(g, config.algorithm, config.source, config.iterations, result), "%s %s differs with %s", g->name, lab_iru_algorithm_name(a),
-			       lab_scu_variant_name(w));
+			       lab_iru_algorithm_name[a], lab_scu_variant_name[w], err.text);
+			CHECKF(same(g, config.algorithm, config.source, config.iterations, result), "%s %s differs with %s", g->name, lab_iru_algorithm_name[a],
+			       lab_scu_variant_name[w]);
 			CHECK(!r[w].unit.operations == (w < LAB_SCU_BASIC));
 			/* the total is the sum of the parts */
 			CHECK_EQ(r[w].gpu.cycles, r[w].processing + r[w].compaction + r[w].gpu.launches * m.launch_latency);
@@ -533,7 +529,7 @@ static void all_variants(const char *machine, const struct gtu_graph *g, uint32_
 		if (a == LAB_IRU_PR)
 			CHECK_EQ(r[LAB_SCU_BASIC].elements, r[LAB_SCU_SPLIT].elements);
 		else if (lines > g->n)
-			CHECKF(r[LAB_SCU_FILTERED].elements < r[LAB_SCU_BASIC].elements, "%s", lab_iru_algorithm_name(a));
+			CHECKF(r[LAB_SCU_FILTERED].elements < r[LAB_SCU_BASIC].elements, "%s", lab_iru_algorithm_name[a]);
 	}
 }
 
@@ -577,10 +573,7 @@ TEST(energy_is_counts_times_costs)
 	CHECK(fabs(r.least * 1e12 - (1000 + 1000 + 2000)) < 1e-6);
 	CHECK(fabs(r.likely * 1e12 - (2000 + 2000 + 2000)) < 1e-6);
 	CHECK(fabs(r.most * 1e12 - (4000 + 3000 + 4000)) < 1e-6);
-	/*
-	 * half the instructions: the ratio is highest where instructions are expensive and the rest
-	 * is cheap
-	 */
+	/* half the instructions: the ratio is highest where these are expensive and the rest is cheap */
 	s.thread_instructions = 500;
 	lab_energy_add(&b, &m, &s, 2, 0);
 	r = lab_energy_ratio(cost, &a, &b);

@@ -55,10 +55,7 @@ LAB_PROGRAM static void touch(struct lab_warp *w, const void *p)
 	}
 	LAB_IF(w, lab_eq(lab_lane(), lab_all(0))) {
 		for (i = 0; i < a->steps; i++) {
-			/*
-			 * another line each time, so that a resident page is accessed past the
-			 * caches
-			 */
+			/* another line each time: a resident page is accessed past the caches */
 			at = lab_all((a->page[i] & ~WRITE) * WORDS + i * 32);
 			if (a->page[i] & WRITE)
 				lab_store32(w, 0, &a->a, at, lab_all(i));
@@ -135,9 +132,7 @@ TEST(batch_is_limited_by_device_memory)
 	       (unsigned long)s.uvm_batches, (unsigned long)s.uvm_evictions);
 }
 
-/*
- * Blocks 0 and 1, 0 again, 2, 0: the driver does not see hits, so that 2 evicts 0, and 0 evicts 1.
- */
+/* Blocks 0 and 1, 0 again, 2, 0: the driver does not see hits: 2 evicts 0, and 0 evicts 1. */
 TEST(victim_has_the_oldest_new_page)
 {
 	static const uint32_t steps[] = { 0, 4, 0, 8, 0, 8, 4 }, fresh[] = { 0, 4, 1, 8, 0 };

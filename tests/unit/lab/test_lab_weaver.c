@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * Weaver in the SMs: latencies against hand calculations, work as registered, equal results of all
- * mappings.
- */
+/* Weaver in the SMs: hand-calculated latencies, work as registered, equal results of all mappings. */
 #include <math.h>
 
 #include "firmware-model/lab/units/wvr_eghw.h"
@@ -121,9 +118,9 @@ TEST(instruction_latencies)
 			CHECK_EQ(h.vid[2][k], LAB_NO_WORK);
 			CHECK_EQ(h.eid[2][k], LAB_NO_WORK);
 		}
-		CHECK_EQ(c.rounds, 1);
-		CHECK_EQ(c.registered, 3);
-		CHECK_EQ(c.work, 41);
+		CHECK_EQ(c.core.rounds, 1);
+		CHECK_EQ(c.core.registered, 3);
+		CHECK_EQ(c.core.work, 41);
 		CHECK_EQ(c.requests, 3);
 	}
 }
@@ -137,8 +134,8 @@ TEST(skip_drops_remaining_edges)
 	CHECK_EQ(h.on[0], 0xffffffffu);
 	CHECK_EQ(h.on[1], 1);
 	CHECK_EQ(h.vid[1][0], 9);
-	CHECK_EQ(c.work, 33);
-	CHECK_EQ(c.skipped, 8);
+	CHECK_EQ(c.core.work, 33);
+	CHECK_EQ(c.core.skipped, 8);
 }
 
 TEST(program_errors_are_reported)
@@ -196,7 +193,7 @@ static void same(const struct gtu_graph *g, unsigned algorithm, const char *mapp
 			       (int)v, mapping);
 		else
 			CHECKF(result[v] == (uint32_t)whole[v], "%s: %s of %d by %s is %u, not %u", g->name,
-			       lab_wvr_algorithm_name(algorithm), (int)v, mapping, result[v], (uint32_t)whole[v]);
+			       lab_wvr_algorithm_name[algorithm], (int)v, mapping, result[v], (uint32_t)whole[v]);
 	}
 	free(whole);
 	free(real);
@@ -212,14 +209,14 @@ static void all_mappings(const struct lab_machine *m, const struct gtu_graph *g,
 		struct lab_wvr_config config = config_of(g, algorithm, k);
 
 		config.push = push;
-		CHECKF(!lab_wvr_run(m, &config, NULL, result, &r, &err), "%s: %s", lab_wvr_mapping_name(k), err.text);
-		same(g, algorithm, lab_wvr_mapping_name(k));
+		CHECKF(!lab_wvr_run(m, &config, NULL, result, &r, &err), "%s: %s", lab_wvr_mapping_name[k], err.text);
+		same(g, algorithm, lab_wvr_mapping_name[k]);
 		if (k != LAB_MAP_WEAVER)
 			continue;
 		if (algorithm == LAB_WVR_PR) {
-			CHECK_EQ(r.weaver.work, 2 * g->m);
-			CHECK_EQ(r.weaver.registered, 2 * g->n);
-			CHECK_EQ(r.weaver.rounds, 2 * ((g->n + 511) / 512));
+			CHECK_EQ(r.weaver.core.work, 2 * g->m);
+			CHECK_EQ(r.weaver.core.registered, 2 * g->n);
+			CHECK_EQ(r.weaver.core.rounds, 2 * ((g->n + 511) / 512));
 		}
 		CHECK(r.cycles >= r.gather_cycles && r.gather_cycles > 0);
 	}
@@ -244,10 +241,7 @@ TEST(every_mapping_matches_the_reference)
 	}
 }
 
-/*
- * A path whose end is a star's centre: few vertices, vertices without edges, one vertex for all
- * lanes.
- */
+/* A path that ends in a star's centre: few vertices, and one vertex for all lanes. */
 TEST(small_graphs)
 {
 	static uint64_t src[64], dst[64];
@@ -308,7 +302,7 @@ TEST(convolution_and_lookups)
 			CHECKF(!lab_wvr_run(&m, &config, NULL, result, &r, &err), "%s", err.text);
 			for (v = 0; v < 16 * g->n; v++)
 				CHECKF(fabsf(((float *)result)[v] - sum[v]) <= 1e-4f * all[v] + 1e-12f, "%s by %s: %d",
-				       lab_wvr_algorithm_name(a), lab_wvr_mapping_name(k), (int)v);
+				       lab_wvr_algorithm_name[a], lab_wvr_mapping_name[k], (int)v);
 		}
 	}
 	gtu_graph_close(g);
@@ -325,10 +319,7 @@ TEST(hash_lookups)
 	uint64_t i, e;
 	unsigned k;
 
-	/*
-	 * entry i has key 3 i; the table is a graph of buckets whose targets are keys, beyond its
-	 * vertices
-	 */
+	/* entry i has key 3 i; the table is a graph of buckets whose targets are keys */
 	for (i = 0; i < ENTRIES; i++) {
 		src[i] = lab_wvr_bucket((uint32_t)(3 * i), BUCKETS);
 		dst[i] = 3 * i;

@@ -30,10 +30,6 @@ int gtu_aperture_init(struct gtu_device *gtu, phys_addr_t phys, u64 bytes)
 	return 0;
 }
 
-/*
- * ---- Extents ------------------------------------------------------------------------------------
- */
-
 static void gtu_extent_release(struct kref *ref)
 {
 	struct gtu_extent *p = container_of(ref, struct gtu_extent, ref);
@@ -141,10 +137,6 @@ struct gtu_region *gtu_region_aperture(struct gtu_ctx *ctx, u64 length, u32 righ
 	return r;
 }
 
-/*
- * ---- Suspend and resume -------------------------------------------------------------------------
- */
-
 void gtu_aperture_drop_copy(struct gtu_device *gtu)
 {
 	vfree(gtu->aperture_copy);
@@ -224,10 +216,6 @@ void gtu_aperture_restore(struct gtu_device *gtu)
 	gtu_aperture_drop_copy(gtu);
 	mutex_unlock(&gtu->aperture_lock);
 }
-
-/*
- * ---- Mappings -----------------------------------------------------------------------------------
- */
 
 static vm_fault_t gtu_aperture_fault(struct vm_fault *vmf)
 {

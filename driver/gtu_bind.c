@@ -2,6 +2,8 @@
 /* Bus-independent probe and removal of a device. */
 #include <linux/dma-map-ops.h>
 #include <linux/module.h>
+#include <linux/pci.h>
+#include <linux/platform_device.h>
 #include <linux/slab.h>
 
 #include "gtu_drv.h"
@@ -160,15 +162,18 @@ static int __init gtu_init(void)
 
 	if (ret)
 		return ret;
-	ret = gtu_pci_register();
+	if (IS_ENABLED(CONFIG_PCI))
+		ret = pci_register_driver(&gtu_pci_driver);
 	if (ret)
 		goto err_chrdev;
-	ret = gtu_platform_register();
+	if (IS_ENABLED(CONFIG_OF))
+		ret = platform_driver_register(&gtu_platform_driver);
 	if (ret)
 		goto err_pci;
 	return 0;
 err_pci:
-	gtu_pci_unregister();
+	if (IS_ENABLED(CONFIG_PCI))
+		pci_unregister_driver(&gtu_pci_driver);
 err_chrdev:
 	gtu_chrdev_exit();
 	return ret;
@@ -176,8 +181,10 @@ err_chrdev:
 
 static void __exit gtu_exit(void)
 {
-	gtu_platform_unregister();
-	gtu_pci_unregister();
+	if (IS_ENABLED(CONFIG_OF))
+		platform_driver_unregister(&gtu_platform_driver);
+	if (IS_ENABLED(CONFIG_PCI))
+		pci_unregister_driver(&gtu_pci_driver);
 	gtu_chrdev_exit();
 }
 

@@ -101,10 +101,6 @@ static int gtu_check_operands(struct gtu_check *c, const struct gtu_requirement 
 	return GTU_CPL_OK;
 }
 
-/*
- * ---- NOP, FENCE, COPY, FILL ---------------------------------------------------------------------
- */
-
 static int gtu_check_none(struct gtu_check *c)
 {
 	return gtu_check_operands(c, NULL, 0);
@@ -138,10 +134,6 @@ static bool gtu_always(struct gtu_check *c)
 {
 	return true;
 }
-
-/*
- * ---- SCU ----------------------------------------------------------------------------------------
- */
 
 struct gtu_scu {
 	u32 width, index, count, type, cmp, step, cost, target;
@@ -327,10 +319,6 @@ static bool gtu_scu_data_bounded(struct gtu_check *c)
 	       c->count[GTU_SCU_OUT] >= c->count[GTU_SCU_DATA];
 }
 
-/*
- * ---- Streams ------------------------------------------------------------------------------------
- */
-
 static int gtu_check_iru(struct gtu_check *c)
 {
 	u32 op = c->param >> GTU_IRU_OP_SHIFT & 7, ring = gtu_op_count(c, GTU_IRU_RING);
@@ -389,10 +377,6 @@ static int gtu_check_wvr(struct gtu_check *c)
 
 	return gtu_check_operands(c, want, GTU_WVR_OPERANDS);
 }
-
-/*
- * ---- Operation table ----------------------------------------------------------------------------
- */
 
 #define GTU_SCU_OP(name, bounded_fn)                                                               \
 	{ .opcode = name, .unit = GTU_UNIT_SCU, .params = GTU_SCU_PARAM_MASK, .imm = true,         \

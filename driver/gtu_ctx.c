@@ -9,8 +9,10 @@ static size_t gtu_table_bytes(struct gtu_ctx *ctx)
 	return (size_t)ctx->slots * sizeof(struct gtu_hw_region);
 }
 
-static void gtu_ctx_free(struct gtu_ctx *ctx)
+static void gtu_ctx_release(struct kref *ref)
 {
+	struct gtu_ctx *ctx = container_of(ref, struct gtu_ctx, ref);
+
 	xa_destroy(&ctx->queue);
 	if (ctx->blank)
 		__free_page(ctx->blank);
@@ -21,14 +23,9 @@ static void gtu_ctx_free(struct gtu_ctx *ctx)
 	kfree(ctx);
 }
 
-static void gtu_ctx_kref_release(struct kref *ref)
-{
-	gtu_ctx_free(container_of(ref, struct gtu_ctx, ref));
-}
-
 void gtu_ctx_put(struct gtu_ctx *ctx)
 {
-	kref_put(&ctx->ref, gtu_ctx_kref_release);
+	kref_put(&ctx->ref, gtu_ctx_release);
 }
 
 /*
@@ -106,7 +103,7 @@ err_table:
 	dma_free_coherent(gtu->parent, gtu_table_bytes(ctx), ctx->table, ctx->table_dma);
 err_leak:
 err_free:
-	gtu_ctx_free(ctx);
+	gtu_ctx_put(ctx);
 	return ERR_PTR(ret);
 }
 

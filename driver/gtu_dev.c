@@ -22,10 +22,6 @@ struct class gtu_class = {
 	.dev_groups = gtu_groups,
 };
 
-/*
- * ---- Files --------------------------------------------------------------------------------------
- */
-
 static int gtu_open(struct inode *inode, struct file *file)
 {
 	struct gtu_device *gtu = container_of(inode->i_cdev, struct gtu_device, cdev);
@@ -75,54 +71,16 @@ void gtu_leave(struct gtu_ctx *ctx, int inside)
 	srcu_read_unlock(&ctx->gtu->srcu, inside);
 }
 
-static long gtu_file_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
-{
-	return gtu_ioctl(file->private_data, cmd, (void __user *)arg);
-}
-
-static int gtu_file_mmap(struct file *file, struct vm_area_struct *vma)
-{
-	struct gtu_ctx *ctx = file->private_data;
-	int inside = gtu_enter(ctx), ret;
-
-	if (inside < 0)
-		return inside;
-	ret = gtu_ctx_mmap(ctx, vma);
-	gtu_leave(ctx, inside);
-	return ret;
-}
-
-static __poll_t gtu_file_poll(struct file *file, poll_table *wait)
-{
-	struct gtu_ctx *ctx = file->private_data;
-	__poll_t ret;
-	int idx;
-
-	idx = srcu_read_lock(&ctx->gtu->srcu);
-	ret = gtu_ctx_poll(ctx, file, wait);
-	srcu_read_unlock(&ctx->gtu->srcu, idx);
-	return ret;
-}
-
-static ssize_t gtu_file_read(struct file *file, char __user *to, size_t bytes, loff_t *at)
-{
-	return gtu_ctx_read(file->private_data, to, bytes, !(file->f_flags & O_NONBLOCK));
-}
-
 static const struct file_operations gtu_fops = {
 	.owner = THIS_MODULE,
 	.open = gtu_open,
 	.release = gtu_release,
-	.unlocked_ioctl = gtu_file_ioctl,
+	.unlocked_ioctl = gtu_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
-	.mmap = gtu_file_mmap,
-	.poll = gtu_file_poll,
-	.read = gtu_file_read,
+	.mmap = gtu_mmap,
+	.poll = gtu_poll,
+	.read = gtu_read,
 };
-
-/*
- * ---- Lifetime -----------------------------------------------------------------------------------
- */
 
 static void gtu_device_release(struct device *dev)
 {

@@ -14,10 +14,6 @@
 GTU_IMPORT_DMA_BUF();
 
 /*
- * ---- Export -------------------------------------------------------------------------------------
- */
-
-/*
  * Several devices may have the buffer mapped. Explicit syncs, not map calls,
  * transfer ownership.
  */
@@ -107,7 +103,8 @@ static void gtu_export_unmap(struct dma_buf_attachment *attach, struct sg_table 
 	mutex_unlock(&b->lock);
 }
 
-static int gtu_export_begin(struct dma_buf *dmabuf, enum dma_data_direction dir)
+static int gtu_export_sync(struct dma_buf *dmabuf,
+			   void (*sync)(struct device *, struct sg_table *, enum dma_data_direction))
 {
 	struct gtu_buffer *b = dmabuf->priv;
 	struct gtu_attachment *a;
@@ -115,22 +112,19 @@ static int gtu_export_begin(struct dma_buf *dmabuf, enum dma_data_direction dir)
 	mutex_lock(&b->lock);
 	list_for_each_entry(a, &b->attachments, link)
 		if (a->dir != DMA_NONE)
-			dma_sync_sgtable_for_cpu(a->dev, &a->sgt, a->dir);
+			sync(a->dev, &a->sgt, a->dir);
 	mutex_unlock(&b->lock);
 	return 0;
 }
 
+static int gtu_export_begin(struct dma_buf *dmabuf, enum dma_data_direction dir)
+{
+	return gtu_export_sync(dmabuf, dma_sync_sgtable_for_cpu);
+}
+
 static int gtu_export_end(struct dma_buf *dmabuf, enum dma_data_direction dir)
 {
-	struct gtu_buffer *b = dmabuf->priv;
-	struct gtu_attachment *a;
-
-	mutex_lock(&b->lock);
-	list_for_each_entry(a, &b->attachments, link)
-		if (a->dir != DMA_NONE)
-			dma_sync_sgtable_for_device(a->dev, &a->sgt, a->dir);
-	mutex_unlock(&b->lock);
-	return 0;
+	return gtu_export_sync(dmabuf, dma_sync_sgtable_for_device);
 }
 
 /*
@@ -221,10 +215,6 @@ struct dma_buf *gtu_buffer_export(struct gtu_ctx *ctx, u32 key, u32 rights)
 		gtu_buffer_put(b);
 	return dmabuf;
 }
-
-/*
- * ---- Import -------------------------------------------------------------------------------------
- */
 
 /*
  * Exporters return any error. Map most of them to "this device cannot use the

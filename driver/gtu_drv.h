@@ -52,6 +52,7 @@
 #define GTU_UNIT_PAGE(...)	+1
 #define GTU_UNIT_PAGES		(0 GTU_UNIT_ROWS(GTU_UNIT_PAGE))
 #define GTU_EPOCH_NEVER		(~0u)	/* epoch of a context that is dead for good */
+#define GTU_ALL_ONES		(~0u)	/* value read from a device that does not respond */
 
 enum gtu_state {
 	GTU_STATE_UP,
@@ -317,49 +318,66 @@ int gtu_bind(struct device *parent, const struct gtu_bus *bus, void *bus_data,
 void gtu_unbind(struct gtu_device *gtu);
 void gtu_shutdown(struct gtu_device *gtu);
 
-/* gtu_pci.c, gtu_platform.c: depends on the kernel configuration */
-#ifdef CONFIG_PCI
-int gtu_pci_register(void);
-void gtu_pci_unregister(void);
-#else
-static inline int gtu_pci_register(void) { return 0; }
-static inline void gtu_pci_unregister(void) { }
-#endif
-#ifdef CONFIG_OF
-int gtu_platform_register(void);
-void gtu_platform_unregister(void);
-#else
-static inline int gtu_platform_register(void) { return 0; }
-static inline void gtu_platform_unregister(void) { }
-#endif
+/* gtu_pci.c, gtu_platform.c: if the kernel has the bus */
+extern struct pci_driver gtu_pci_driver;
+extern struct platform_driver gtu_platform_driver;
 
 /* gtu_hw.c */
 #define GTU_MBOX(gtu, epoch, cmd, ...)                                                             \
 	gtu_mbox(gtu, epoch, cmd, (const u64 [GTU_MBOX_ARGS]) { __VA_ARGS__ })
 int gtu_hw_identify(struct gtu_device *gtu, u64 regs_bytes, u64 doorbells_bytes);
-int gtu_hw_start(struct gtu_device *gtu);
-bool gtu_hw_reset(struct gtu_device *gtu);
+void gtu_fdt_read(struct gtu_device *gtu);
 u32 gtu_epoch_now(struct gtu_device *gtu);
+int gtu_mbox_locked(struct gtu_device *gtu, u32 cmd, const u64 *arg);
 int gtu_mbox(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg);
 int gtu_mbox_query(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg, u32 *status,
 		   u64 *result);
+int gtu_reg_read(struct gtu_device *gtu, u32 offset, u64 *value);
+int gtu_reg_write(struct gtu_device *gtu, u32 offset, u64 value);
+int gtu_counter_read(struct gtu_device *gtu, u32 offset, u64 *value);
+
+static inline u32 gtu_rd(struct gtu_device *gtu, u32 reg)
+{
+	return readl(gtu->regs + reg);
+}
+
+static inline u64 gtu_rd64(struct gtu_device *gtu, u32 reg)
+{
+	return readq(gtu->regs + reg);
+}
+
+static inline void gtu_wr(struct gtu_device *gtu, u32 reg, u32 value)
+{
+	writel(value, gtu->regs + reg);
+}
+
+/* gtu_reset.c */
 void gtu_set_dead(struct gtu_device *gtu);
 int gtu_alive(struct gtu_device *gtu);
 bool gtu_force_quiesce(struct gtu_ctx *ctx, const char *why);
 void gtu_reset_begin(struct gtu_device *gtu);
 void gtu_reset_end(struct gtu_device *gtu);
+bool gtu_hw_reset(struct gtu_device *gtu);
+int gtu_hw_start(struct gtu_device *gtu);
 void gtu_hw_stop(struct gtu_device *gtu);
 int gtu_hw_restart(struct gtu_device *gtu);
-int gtu_reg_read(struct gtu_device *gtu, u32 offset, u64 *value);
-int gtu_reg_write(struct gtu_device *gtu, u32 offset, u64 value);
-int gtu_counter_read(struct gtu_device *gtu, u32 offset, u64 *value);
 
 /* gtu_event.c */
+void gtu_queue_notify_files(struct gtu_queue *q);
+void gtu_queue_notify(struct gtu_queue *q);
+void gtu_queue_dropped(struct gtu_queue *q);
+void gtu_queue_dead(struct gtu_queue *q);
+void gtu_queues_wake(struct gtu_device *gtu);
 int gtu_events_alloc(struct gtu_device *gtu);
 void gtu_events_free(struct gtu_device *gtu);
-int gtu_events_enable(struct gtu_device *gtu, int (*mbox)(struct gtu_device *, u32, const u64 *));
+int gtu_events_enable(struct gtu_device *gtu);
 irqreturn_t gtu_interrupt(int irq, void *arg);
 u32 gtu_event_ring_here(struct gtu_device *gtu);
+int gtu_queue_wait(struct gtu_queue *q, u32 index, const u32 *record, u64 deadline_ns, u32 *tail,
+		   u32 *state);
+int gtu_queue_eventfd(struct gtu_queue *q, int fd);
+__poll_t gtu_poll(struct file *file, poll_table *wait);
+ssize_t gtu_read(struct file *file, char __user *to, size_t bytes, loff_t *at);
 
 /* gtu_dev.c */
 extern struct class gtu_class;
@@ -371,11 +389,6 @@ int gtu_enter(struct gtu_ctx *ctx);
 void gtu_leave(struct gtu_ctx *ctx, int inside);
 int gtu_chrdev_init(void);
 void gtu_chrdev_exit(void);
-
-static inline int gtu_number(struct gtu_device *gtu)
-{
-	return gtu->number;
-}
 
 static inline const char *gtu_state_name(struct gtu_device *gtu)
 {
@@ -410,12 +423,11 @@ static inline void __iomem *gtu_doorbell(struct gtu_queue *q, u32 reg)
 }
 
 /* gtu_ioctl.c */
-long gtu_ioctl(struct gtu_ctx *ctx, unsigned int cmd, void __user *arg);
+long gtu_ioctl(struct file *file, unsigned int cmd, unsigned long at);
 
 /* gtu_region.c: region table of a context */
 int gtu_region_publish(struct gtu_ctx *ctx, struct gtu_region *r, u32 *key);
-int gtu_region_remove(struct gtu_ctx *ctx, u32 key);
-void gtu_region_remove_internal(struct gtu_ctx *ctx, u32 key);
+int gtu_region_remove(struct gtu_ctx *ctx, u32 key, bool internal);
 void gtu_region_drop_all(struct gtu_ctx *ctx, bool quiesced);
 struct gtu_region *gtu_region_at(struct gtu_ctx *ctx, u32 slot);
 struct gtu_region *gtu_region_find(struct gtu_ctx *ctx, u32 key);
@@ -441,24 +453,10 @@ int gtu_aperture_save(struct gtu_device *gtu);
 void gtu_aperture_restore(struct gtu_device *gtu);
 void gtu_aperture_drop_copy(struct gtu_device *gtu);
 
-/* gtu_dmabuf.c */
-#ifdef CONFIG_DMA_SHARED_BUFFER
+/* gtu_dmabuf.c: only with CONFIG_DMA_SHARED_BUFFER */
 struct dma_buf *gtu_buffer_export(struct gtu_ctx *ctx, u32 key, u32 rights);
 struct gtu_region *gtu_region_import(struct gtu_ctx *ctx, int fd, u32 rights);
 void gtu_import_free(struct gtu_region *r);
-#else
-static inline struct dma_buf *gtu_buffer_export(struct gtu_ctx *ctx, u32 key, u32 rights)
-{
-	return ERR_PTR(-EOPNOTSUPP);
-}
-
-static inline struct gtu_region *gtu_region_import(struct gtu_ctx *ctx, int fd, u32 rights)
-{
-	return ERR_PTR(-EOPNOTSUPP);
-}
-
-static inline void gtu_import_free(struct gtu_region *r) { }
-#endif
 
 /* gtu_list.c */
 int gtu_list_build(struct gtu_ctx *ctx, struct gtu_region *r, struct gtu_hw_region *entry);
@@ -468,6 +466,8 @@ void gtu_list_free(struct gtu_ctx *ctx, struct gtu_list *l);
 struct gtu_queue *gtu_queue_create(struct gtu_ctx *ctx, u32 sq_log2, u32 cq_log2, bool submit);
 struct gtu_queue *gtu_queue_get(struct gtu_ctx *ctx, u32 id);
 void gtu_queue_put(struct gtu_queue *q);
+struct gtu_queue *gtu_queue_lock(struct gtu_device *gtu, u32 id);
+void gtu_queue_unlock(struct gtu_queue *q);
 int gtu_queue_destroy(struct gtu_ctx *ctx, u32 id);
 int gtu_queue_reset(struct gtu_ctx *ctx, u32 id);
 void gtu_queue_kill(struct gtu_queue *q, bool quiesced);
@@ -475,35 +475,49 @@ void gtu_queues_stop(struct gtu_ctx *ctx);
 int gtu_queue_resume(struct gtu_queue *q);
 int gtu_queue_cancel(struct gtu_ctx *ctx, u32 id, bool all, u32 until);
 
-/* gtu_wait.c */
-int gtu_queue_wait(struct gtu_queue *q, u32 index, const u32 *record, u64 deadline_ns, u32 *tail,
-		   u32 *state);
-void gtu_queue_notify(struct gtu_queue *q);
-void gtu_queue_dropped(struct gtu_queue *q);
-void gtu_queue_dead(struct gtu_queue *q);
-void gtu_queue_event(struct gtu_device *gtu, u32 word);
-void gtu_queues_wake(struct gtu_device *gtu);
-
-/* gtu_poll.c */
-void gtu_queue_notify_files(struct gtu_queue *q);
-void gtu_queue_cancel_notify(struct gtu_queue *q);
-void gtu_readers_wake(struct gtu_device *gtu);
-int gtu_queue_eventfd(struct gtu_queue *q, int fd);
-__poll_t gtu_ctx_poll(struct gtu_ctx *ctx, struct file *file, poll_table *wait);
-ssize_t gtu_ctx_read(struct gtu_ctx *ctx, char __user *to, size_t bytes, bool block);
-
 /* gtu_sysfs.c */
+/* A named register. */
+struct gtu_field {
+	const char *name;
+	u16 offset;
+	u8 bytes;
+	bool user;			/* of the global page: readable by ioctl */
+};
+
+#define GTU_NO_ROW(...)
+#define GTU_COUNT_ROW(...)	+1
+#define GTU_COUNT_ROWS(UNIT, ...)                                                                  \
+	GTU_##UNIT##_PARAMETER_ROWS(GTU_COUNT_ROW, GTU_COUNT_ROW, GTU_NO_ROW)                      \
+	GTU_##UNIT##_SETTING_ROWS(GTU_COUNT_ROW, GTU_COUNT_ROW)                                    \
+	GTU_##UNIT##_COUNTER_ROWS(GTU_COUNT_ROW, GTU_COUNT_ROW)
+#define GTU_FIELDS		(0 GTU_UNIT_ROWS(GTU_COUNT_ROWS))
+#define GTU_GLOBALS		33
+/* of GTU_FIELDS and GTU_GLOBALS entries */
+extern const struct gtu_field gtu_fields[], gtu_globals[];
+extern const char *const gtu_unit_names[GTU_UNIT_PAGES];
+const char *gtu_opcode_name(unsigned int opcode);
+const char *gtu_cpl_name(unsigned int status);
+const char *gtu_queue_state_name(unsigned int state);
+
+/* Unit index of a field, from 0. */
+static inline unsigned int gtu_field_unit(const struct gtu_field *f)
+{
+	return f->offset / GTU_PAGE - 1;
+}
+
+static inline bool gtu_field_is_counter(const struct gtu_field *f)
+{
+	return f->offset % GTU_PAGE >= GTU_UREG_COUNTER(0);
+}
 extern const struct attribute_group *gtu_groups[];
 void gtu_sysfs_init(void);
 void gtu_sysfs_units(struct gtu_device *gtu);
 
-/* gtu_debugfs.c */
+/* gtu_state.c */
 void gtu_debugfs_init(void);
 void gtu_debugfs_exit(void);
 void gtu_debugfs_add(struct gtu_device *gtu);
 void gtu_debugfs_remove(struct gtu_device *gtu);
-
-/* gtu_dump.c */
 __printf(3, 4) void gtu_dump(struct gtu_device *gtu, struct gtu_ctx *held, const char *format, ...);
 
 /* gtu_watchdog.c */
@@ -532,7 +546,7 @@ int gtu_region_read(struct gtu_region *r, u64 offset, void *to, size_t bytes);
 #define GTU_MAP_KIND_SHIFT	41	/* 8 kinds fit into 32-bit page offsets of 4 KiB */
 #define GTU_MAP_ID_SHIFT	24	/* the largest ring is 8 MiB */
 u64 gtu_map_offset(u32 kind, u32 id);
-int gtu_ctx_mmap(struct gtu_ctx *ctx, struct vm_area_struct *vma);
+int gtu_mmap(struct file *file, struct vm_area_struct *vma);
 vm_fault_t gtu_insert_blank(struct vm_fault *vmf, struct page **blank);
 void gtu_queue_unmap(struct gtu_queue *q);
 

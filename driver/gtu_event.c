@@ -1,11 +1,151 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Interrupts and event rings. */
+/*
+ * Interrupts, event rings, and delivery of events: to waits by ioctl, to
+ * eventfds, and to poll() and read() of the context's file.
+ */
+#include <linux/eventfd.h>
+#include <linux/poll.h>
+#include <linux/sched/signal.h>
 #include <linux/smp.h>
+#include <linux/uaccess.h>
 
 #include "gtu_drv.h"
 #include "gtu_trace.h"
 
 #define GTU_EVENTS_BYTES	(GTU_EVENTS * sizeof(__le32))
+
+/*
+ * Longest sleep between checks: bounds the delay by a lost interrupt, or by a
+ * user who writes to ARM directly.
+ */
+#define GTU_WAIT_SLICE_NS	(100 * NSEC_PER_MSEC)
+
+/*
+ * Signal an event of the queue, or its end, to the eventfd and readers of the
+ * file. May be called in interrupt context.
+ */
+void gtu_queue_notify_files(struct gtu_queue *q)
+{
+	struct gtu_ctx *ctx = q->ctx;
+
+	lockdep_assert_held(&q->wait_lock);
+	if (q->eventfd)
+		gtu_eventfd_signal(q->eventfd);
+	if (q->dead)
+		return;
+	q->notified_tail = le32_to_cpu(READ_ONCE(q->status->cq_tail));
+	q->notified_state = le32_to_cpu(READ_ONCE(q->status->state));
+	spin_lock(&ctx->event_lock);
+	if (list_empty(&q->ready))
+		list_add_tail(&q->ready, &ctx->ready);
+	spin_unlock(&ctx->event_lock);
+	wake_up_poll(&ctx->event_wait, EPOLLIN | EPOLLRDNORM);
+}
+
+/* Wake everyone who waits for the queue. */
+static void gtu_queue_notify_locked(struct gtu_queue *q)
+{
+	lockdep_assert_held(&q->wait_lock);
+	q->events++;
+	q->armed = false;
+	gtu_queue_notify_files(q);
+	wake_up_all(&q->wait);
+}
+
+/* The same without wait_lock held. Does nothing for a dead queue. */
+void gtu_queue_notify(struct gtu_queue *q)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&q->wait_lock, flags);
+	if (!q->dead)
+		gtu_queue_notify_locked(q);
+	spin_unlock_irqrestore(&q->wait_lock, flags);
+}
+
+/* A reset or stop dropped the queue's jobs: end waits for them. */
+void gtu_queue_dropped(struct gtu_queue *q)
+{
+	spin_lock_irq(&q->wait_lock);
+	q->resets++;
+	q->seen.hang_reported = false;
+	q->seen.since = jiffies;
+	gtu_queue_notify_locked(q);
+	spin_unlock_irq(&q->wait_lock);
+}
+
+/*
+ * Mark the queue dead and send its last event, which only the eventfd and
+ * waiters receive. Eventfd and unread events are dropped, because the queue's
+ * id can be reused.
+ */
+void gtu_queue_dead(struct gtu_queue *q)
+{
+	struct eventfd_ctx *eventfd;
+
+	spin_lock_irq(&q->wait_lock);
+	q->dead = true;
+	gtu_queue_notify_locked(q);
+	eventfd = q->eventfd;
+	q->eventfd = NULL;
+	spin_unlock_irq(&q->wait_lock);
+	if (eventfd)
+		eventfd_ctx_put(eventfd);
+	spin_lock_irq(&q->ctx->event_lock);
+	list_del_init(&q->ready);
+	spin_unlock_irq(&q->ctx->event_lock);
+}
+
+/* Handle event @word of an event ring. */
+static void gtu_queue_event(struct gtu_device *gtu, u32 word)
+{
+	u32 id = word & GTU_EVENT_QUEUE_MASK;
+	struct gtu_queue *q;
+	unsigned long flags;
+
+	if (id >= gtu->max_queues)
+		return;
+	spin_lock_irqsave(&gtu->queue_lock, flags);
+	q = gtu->queue[id];
+	if (q) {
+		spin_lock(&q->wait_lock);
+		if (!q->dead) {
+			trace_gtu_event(q, !!(word & GTU_EVENT_ERROR));
+			gtu_queue_notify_locked(q);
+		}
+		spin_unlock(&q->wait_lock);
+	}
+	spin_unlock_irqrestore(&gtu->queue_lock, flags);
+}
+
+/*
+ * Wake the waiters and readers of dead contexts and mark their queues as
+ * disabled in the rings. The device no longer writes to these rings.
+ */
+void gtu_queues_wake(struct gtu_device *gtu)
+{
+	struct gtu_queue *q;
+	struct gtu_ctx *ctx;
+	unsigned long flags;
+	u32 id;
+
+	for (id = 0; gtu->queue && id < gtu->max_queues; id++) {
+		if (!READ_ONCE(gtu->queue[id]))
+			continue;
+		spin_lock_irqsave(&gtu->queue_lock, flags);
+		q = gtu->queue[id];
+		if (q && gtu_ctx_dead(q->ctx)) {
+			WRITE_ONCE(q->status->state, cpu_to_le32(GTU_QUEUE_DISABLED));
+			gtu_queue_notify(q);
+		}
+		spin_unlock_irqrestore(&gtu->queue_lock, flags);
+	}
+	spin_lock_irqsave(&gtu->ctx_lock, flags);
+	list_for_each_entry(ctx, &gtu->contexts, link)
+		if (gtu_ctx_dead(ctx))
+			wake_up_poll(&ctx->event_wait, EPOLLERR | EPOLLHUP);
+	spin_unlock_irqrestore(&gtu->ctx_lock, flags);
+}
 
 /*
  * Vector 0 receives the errors. The other vectors have an event ring each; a
@@ -49,7 +189,7 @@ void gtu_events_free(struct gtu_device *gtu)
 }
 
 /* Enable all event rings, empty and in their first pass, after a reset. */
-int gtu_events_enable(struct gtu_device *gtu, int (*mbox)(struct gtu_device *, u32, const u64 *))
+int gtu_events_enable(struct gtu_device *gtu)
 {
 	unsigned int i;
 	int ret;
@@ -64,7 +204,7 @@ int gtu_events_enable(struct gtu_device *gtu, int (*mbox)(struct gtu_device *, u
 		memset(v->event, 0, GTU_EVENTS_BYTES);
 		v->head = 0;
 		spin_unlock_irq(&v->lock);
-		ret = mbox(gtu, GTU_MBOX_EVENT_ENABLE, arg);
+		ret = gtu_mbox_locked(gtu, GTU_MBOX_EVENT_ENABLE, arg);
 		if (ret)
 			return ret;
 	}
@@ -79,15 +219,15 @@ u32 gtu_event_ring_here(struct gtu_device *gtu)
 
 static void gtu_errors(struct gtu_device *gtu)
 {
-	u32 error = readl(gtu->regs + GTU_REG_ERROR);
+	u32 error = gtu_rd(gtu, GTU_REG_ERROR);
 	u64 info;
 
-	if (error == ~0u)
+	if (error == GTU_ALL_ONES)
 		gtu_alive(gtu);
-	if (error == ~0u || !error)
+	if (error == GTU_ALL_ONES || !error)
 		return;
-	info = readq(gtu->regs + GTU_REG_ERROR_INFO);
-	writel(error, gtu->regs + GTU_REG_ERROR);
+	info = gtu_rd64(gtu, GTU_REG_ERROR_INFO);
+	gtu_wr(gtu, GTU_REG_ERROR, error);
 	/* Users can provoke all errors but GTU_ERROR_DMA at any rate. */
 	if (error & GTU_ERROR_DMA)
 		dev_err_ratelimited(gtu->parent, "DMA error: first address %#llx\n", info);
@@ -116,7 +256,7 @@ static unsigned int gtu_events(struct gtu_vector *v)
 		v->head++;
 	}
 	if (n)
-		writel(v->head, gtu->regs + GTU_REG_EVENT_HEAD(v->ring));
+		gtu_wr(gtu, GTU_REG_EVENT_HEAD(v->ring), v->head);
 	spin_unlock(&v->lock);
 	return n;
 }
@@ -136,4 +276,277 @@ irqreturn_t gtu_interrupt(int irq, void *arg)
 	 * edge's events.
 	 */
 	return IRQ_HANDLED;
+}
+
+/*
+ * Returns 0 if the completion is written, -EAGAIN if not yet, or the reason why
+ * it never will be.
+ */
+static int gtu_queue_check(struct gtu_queue *q, u32 index, u32 resets, u32 *tail, u32 *state)
+{
+	unsigned long flags;
+	int ret;
+
+	spin_lock_irqsave(&q->wait_lock, flags);
+	if (gtu_ctx_dead(q->ctx)) {
+		ret = -ENODEV;
+	} else if (q->dead || q->resets != resets) {
+		ret = -ECANCELED;
+	} else {
+		/* State first: a completion written before an error counts. */
+		*state = le32_to_cpu(READ_ONCE(q->status->state));
+		dma_rmb();
+		*tail = le32_to_cpu(READ_ONCE(q->status->cq_tail));
+		ret = (s32)(*tail - index) > 0 ? 0 : *state == GTU_QUEUE_ENABLED ? -EAGAIN : -EIO;
+	}
+	spin_unlock_irqrestore(&q->wait_lock, flags);
+	return ret;
+}
+
+/*
+ * Arm an event at the lowest index that anyone waits for. @again: the last
+ * request may be lost.
+ */
+static void gtu_queue_arm(struct gtu_queue *q, u32 index, bool again)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&q->wait_lock, flags);
+	if (!q->dead && (again || !q->armed || (s32)(index - q->arm_index) < 0)) {
+		q->armed = true;
+		q->arm_index = index;
+		writel(index, gtu_doorbell(q, GTU_DB_ARM));
+	}
+	spin_unlock_irqrestore(&q->wait_lock, flags);
+}
+
+/*
+ * Arm an event at a record of the running stream. Returns the event count from
+ * before, because the event can be raised at once. A queue has one such
+ * request: a waiter whose request was replaced checks again after a slice.
+ */
+static u32 gtu_queue_arm_stream(struct gtu_queue *q, u32 record)
+{
+	unsigned long flags;
+	u32 events;
+
+	spin_lock_irqsave(&q->wait_lock, flags);
+	events = q->events;
+	if (!q->dead)
+		writel(record, gtu_doorbell(q, GTU_DB_ARM_STREAM));
+	spin_unlock_irqrestore(&q->wait_lock, flags);
+	return events;
+}
+
+/* Wait condition: an event arrived, or the wait is over. */
+static bool gtu_queue_wait_done(struct gtu_queue *q, u32 index, u32 resets)
+{
+	u32 tail, state;
+
+	return !READ_ONCE(q->armed) || gtu_queue_check(q, index, resets, &tail, &state) != -EAGAIN;
+}
+
+static int gtu_wait_event(struct gtu_queue *q, u32 index, u32 resets, u64 ns)
+{
+	return wait_event_interruptible_hrtimeout(q->wait, gtu_queue_wait_done(q, index, resets),
+						  ns_to_ktime(ns));
+}
+
+static int gtu_wait_stream_event(struct gtu_queue *q, u32 events, u64 ns)
+{
+	return wait_event_interruptible_hrtimeout(q->wait, READ_ONCE(q->events) != events,
+						  ns_to_ktime(ns));
+}
+
+/*
+ * Wait until completion @index is written, or until @deadline_ns. An event for
+ * an earlier index wakes later waiters too, which arm the queue again.
+ *
+ * @record: return 0 also after the next event once that record of the running
+ * stream was requested, or after one slice. The caller must check then.
+ */
+static int gtu_queue_wait_loop(struct gtu_queue *q, u32 index, const u32 *record, u64 deadline_ns,
+			       u32 *tail, u32 *state)
+{
+	u32 resets = READ_ONCE(q->resets), events;
+	bool again = false;
+	int ret;
+
+	for (;;) {
+		u64 now, slice = GTU_WAIT_SLICE_NS;
+
+		ret = gtu_queue_check(q, index, resets, tail, state);
+		if (ret != -EAGAIN)
+			return ret;
+		now = ktime_get_ns();
+		if (now >= deadline_ns)
+			return -ETIMEDOUT;
+		slice = min(slice, deadline_ns - now);
+		if (record) {
+			events = gtu_queue_arm_stream(q, *record);
+			ret = gtu_wait_stream_event(q, events, slice);
+		} else {
+			gtu_queue_arm(q, index, again);
+			ret = gtu_wait_event(q, index, resets, slice);
+		}
+		if (ret == -ERESTARTSYS)
+			return -EINTR;
+		/* Timed out: check that the device still responds. */
+		again = ret == -ETIME && !gtu_alive(q->ctx->gtu);
+		if (record && (!ret || slice == GTU_WAIT_SLICE_NS)) {
+			ret = gtu_queue_check(q, index, resets, tail, state);
+			return ret == -EAGAIN ? 0 : ret;
+		}
+	}
+}
+
+int gtu_queue_wait(struct gtu_queue *q, u32 index, const u32 *record, u64 deadline_ns, u32 *tail,
+		   u32 *state)
+{
+	int ret;
+
+	trace_gtu_wait_begin(q, index);
+	atomic_inc(&q->waiters);
+	gtu_watchdog_start(q->ctx->gtu);
+	ret = gtu_queue_wait_loop(q, index, record, deadline_ns, tail, state);
+	atomic_dec(&q->waiters);
+	trace_gtu_wait_end(q, index, ret);
+	return ret;
+}
+
+/* Signal eventfd @fd at every event from now on. -1: none. */
+int gtu_queue_eventfd(struct gtu_queue *q, int fd)
+{
+	struct eventfd_ctx *eventfd = NULL;
+	int ret = 0;
+
+	if (fd != -1) {
+		eventfd = eventfd_ctx_fdget(fd);
+		if (IS_ERR(eventfd))
+			return PTR_ERR(eventfd) == -EINVAL ? -EBADF : PTR_ERR(eventfd);
+	}
+	spin_lock_irq(&q->wait_lock);
+	if (q->dead)
+		ret = -ENOENT;
+	else
+		swap(q->eventfd, eventfd);
+	spin_unlock_irq(&q->wait_lock);
+	if (eventfd)
+		eventfd_ctx_put(eventfd);
+	gtu_watchdog_start(q->ctx->gtu);
+	return ret;
+}
+
+__poll_t gtu_poll(struct file *file, poll_table *wait)
+{
+	struct gtu_ctx *ctx = file->private_data;
+	int inside;
+
+	poll_wait(file, &ctx->event_wait, wait);
+	inside = gtu_enter(ctx);
+	if (inside < 0)
+		return EPOLLERR | EPOLLHUP;
+	gtu_watchdog_start(ctx->gtu);
+	gtu_leave(ctx, inside);
+	return list_empty_careful(&ctx->ready) ? 0 : EPOLLIN | EPOLLRDNORM;
+}
+
+static unsigned int gtu_events_take(struct gtu_ctx *ctx, struct gtu_event *event, unsigned int max)
+{
+	struct gtu_queue *q;
+	unsigned int n = 0;
+
+	spin_lock_irq(&ctx->event_lock);
+	while (n < max) {
+		q = list_first_entry_or_null(&ctx->ready, struct gtu_queue, ready);
+		if (!q)
+			break;
+		/*
+		 * Safe: a queue is taken off the list before its rings are
+		 * freed.
+		 */
+		list_del_init(&q->ready);
+		event[n++] = (struct gtu_event){
+			.queue = q->id,
+			.state = le32_to_cpu(READ_ONCE(q->status->state)),
+			.cq_tail = le32_to_cpu(READ_ONCE(q->status->cq_tail)),
+		};
+	}
+	spin_unlock_irq(&ctx->event_lock);
+	return n;
+}
+
+/* Put back events that could not be copied to user space. */
+static void gtu_events_requeue(struct gtu_ctx *ctx, const struct gtu_event *event, unsigned int n)
+{
+	struct gtu_queue *q;
+
+	mutex_lock(&ctx->lock);
+	while (n--) {
+		q = xa_load(&ctx->queue, event[n].queue);
+		if (!q)
+			continue;
+		spin_lock_irq(&ctx->event_lock);
+		if (list_empty(&q->ready))
+			list_add(&q->ready, &ctx->ready);
+		spin_unlock_irq(&ctx->event_lock);
+	}
+	mutex_unlock(&ctx->lock);
+	wake_up_poll(&ctx->event_wait, EPOLLIN | EPOLLRDNORM);
+}
+
+/*
+ * Wait condition of read(). It starts the watchdog again once the reader is on
+ * the wait queue: a watchdog run just before saw no waiter and did not
+ * reschedule itself.
+ */
+static bool gtu_reader_ready(struct gtu_ctx *ctx)
+{
+	gtu_watchdog_start(ctx->gtu);
+	return gtu_ctx_dead(ctx) || !list_empty_careful(&ctx->ready);
+}
+
+static int gtu_events_wait(struct gtu_ctx *ctx, struct gtu_event *event, unsigned int max,
+			   bool block)
+{
+	int n;
+
+	for (;;) {
+		if (gtu_ctx_dead(ctx))
+			return -ENODEV;
+		n = gtu_events_take(ctx, event, max);
+		if (n)
+			return n;
+		if (!block)
+			return -EAGAIN;
+		/*
+		 * Returns EINTR if a signal handler runs; restarts after a stop
+		 * or freeze.
+		 */
+		if (wait_event_interruptible(ctx->event_wait, gtu_reader_ready(ctx)))
+			return -ERESTARTNOHAND;
+	}
+}
+
+ssize_t gtu_read(struct file *file, char __user *to, size_t bytes, loff_t *at)
+{
+	struct gtu_ctx *ctx = file->private_data;
+	struct gtu_event event[GTU_CTX_QUEUES];
+	unsigned int max = min_t(size_t, bytes / sizeof(*event), GTU_CTX_QUEUES);
+	int inside, n;
+
+	if (!max)
+		return -EINVAL;
+	inside = gtu_enter(ctx);
+	if (inside < 0)
+		return inside;
+	n = gtu_events_wait(ctx, event, max, !(file->f_flags & O_NONBLOCK));
+	gtu_leave(ctx, inside);
+	if (n < 0)
+		return n;
+	if (copy_to_user(to, event, n * sizeof(*event))) {
+		gtu_events_requeue(ctx, event, n);
+		return -EFAULT;
+	}
+	return n * sizeof(*event);
 }

@@ -1,93 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Device registers: identity, mailbox, reset, and register access for user
- * space.
- */
+/* Device registers: identity, mailbox, and register access for user space. */
 #include <linux/crc32.h>
 #include <linux/iopoll.h>
 #include <linux/slab.h>
 
 #include "gtu_drv.h"
-#include "gtu_trace.h"
 
 #define GTU_MBOX_TIMEOUT_US	(2 * USEC_PER_SEC)
-#define GTU_RESET_TIMEOUT_US	(2 * USEC_PER_SEC)
 #define GTU_SNAPSHOT_US		(20 * USEC_PER_MSEC)
-#define GTU_ALL_ONES		(~0u)	/* value read from a device that does not respond */
 #define GTU_FDT_MAGIC_BE	0xd00dfeed
-
-static u32 gtu_rd(struct gtu_device *gtu, u32 reg)
-{
-	return readl(gtu->regs + reg);
-}
-
-static u64 gtu_rd64(struct gtu_device *gtu, u32 reg)
-{
-	return readq(gtu->regs + reg);
-}
-
-static void gtu_wr(struct gtu_device *gtu, u32 reg, u32 value)
-{
-	writel(value, gtu->regs + reg);
-}
-
-/*
- * ---- Device failure -----------------------------------------------------------------------------
- */
-
-/*
- * Mark the device dead for good. Waiters return -ENODEV; programs that poll the
- * rings read GTU_QUEUE_DISABLED. May be called in interrupt context.
- */
-void gtu_set_dead(struct gtu_device *gtu)
-{
-	if (READ_ONCE(gtu->state) == GTU_STATE_DEAD)
-		return;
-	WRITE_ONCE(gtu->state, GTU_STATE_DEAD);
-	gtu_queues_wake(gtu);
-}
-
-/*
- * Check that the device responds. GTU_REG_MAGIC is read because any other
- * register may legitimately read as all ones. Returns 0 or -ENODEV.
- *
- * A device that fails to respond during a function reset by the PCI core is not
- * marked dead here: gtu_reset_end() decides. Such a reset sets the epoch to 0,
- * and a new epoch follows it.
- */
-int gtu_alive(struct gtu_device *gtu)
-{
-	u32 epoch = READ_ONCE(gtu->epoch);
-
-	/*
-	 * Not accessible: on some buses reading the registers would hang the
-	 * CPU.
-	 */
-	if (!epoch)
-		return -ENODEV;
-	if (gtu_rd(gtu, GTU_REG_MAGIC) == GTU_MAGIC)
-		return 0;
-	if (READ_ONCE(gtu->epoch) == epoch)
-		gtu_set_dead(gtu);
-	return -ENODEV;
-}
-
-static bool gtu_quiesce(struct gtu_device *gtu)
-{
-	lockdep_assert_held(&gtu->mbox_lock);
-	if (!gtu->quiesce_called) {
-		gtu->quiesce_called = true;
-		gtu->quiesced = gtu->bus->quiesce(gtu);
-		if (!gtu->quiesced)
-			dev_err(gtu->parent,
-				"cannot stop DMA: leaking the memory that the device can access\n");
-	}
-	return gtu->quiesced;
-}
-
-/*
- * ---- Mailbox -----------------------------------------------------------------------------------
- */
 
 static int gtu_mbox_poll(struct gtu_device *gtu, u32 *status)
 {
@@ -130,7 +51,8 @@ static int gtu_mbox_status(struct gtu_device *gtu, u32 cmd, const u64 *arg, u32 
 	return 0;
 }
 
-static int gtu_mbox_locked(struct gtu_device *gtu, u32 cmd, const u64 *arg)
+/* Execute a mailbox command in the current epoch. Called under mbox_lock. */
+int gtu_mbox_locked(struct gtu_device *gtu, u32 cmd, const u64 *arg)
 {
 	u32 status;
 
@@ -188,209 +110,10 @@ int gtu_mbox_query(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg, u
 }
 
 /*
- * ---- Reset --------------------------------------------------------------------------------------
- */
-
-/*
- * Restore the state that all contexts share and a reset clears: settings and
- * event rings.
- */
-static int gtu_reload(struct gtu_device *gtu)
-{
-	unsigned int page, n;
-
-	for (page = 0; page < GTU_UNIT_PAGES; page++)
-		for (n = 0; n < GTU_UREG_SETS; n++)
-			if (gtu->setting_valid[page] & BIT(n))
-				gtu_wr(gtu, (page + 1) * GTU_PAGE + GTU_UREG_SET(n),
-				       gtu->setting[page][n]);
-	return gtu_events_enable(gtu, gtu_mbox_locked);
-}
-
-/*
- * Set the device epoch after a reset. Epochs restart when the reset removed
- * power, so kill contexts of an earlier epoch of the same number.
- */
-static void gtu_epoch_begin(struct gtu_device *gtu, u32 epoch)
-{
-	struct gtu_ctx *ctx;
-
-	lockdep_assert_held(&gtu->mbox_lock);
-	spin_lock_irq(&gtu->ctx_lock);
-	list_for_each_entry(ctx, &gtu->contexts, link)
-		if (ctx->epoch == epoch)
-			WRITE_ONCE(ctx->epoch, GTU_EPOCH_NEVER);
-	spin_unlock_irq(&gtu->ctx_lock);
-	WRITE_ONCE(gtu->epoch, epoch);
-}
-
-/* Wait for the end of a reset that began in epoch @before. */
-static int gtu_reset_wait(struct gtu_device *gtu, u32 before)
-{
-	u32 epoch, status;
-	int ret;
-
-	ret = read_poll_timeout(gtu_rd, epoch, epoch != before, 100, GTU_RESET_TIMEOUT_US, false,
-				gtu, GTU_REG_EPOCH);
-	if (!ret && epoch != GTU_ALL_ONES && epoch)
-		ret = read_poll_timeout(gtu_rd, status, status & GTU_STATUS_READY, 100,
-					GTU_RESET_TIMEOUT_US, false, gtu, GTU_REG_STATUS);
-	else
-		ret = ret ?: -ENODEV;
-	if (!ret && status == GTU_ALL_ONES)
-		ret = -ENODEV;
-	if (!ret)
-		gtu_epoch_begin(gtu, epoch);
-	return ret;
-}
-
-static int gtu_reset_registers(struct gtu_device *gtu, u32 before)
-{
-	lockdep_assert_held(&gtu->mbox_lock);
-	if (before == GTU_ALL_ONES)
-		return -ENODEV;
-	gtu_wr(gtu, GTU_REG_RESET, GTU_RESET_KEY);
-	return gtu_reset_wait(gtu, before);
-}
-
-/*
- * Reset the device, for a bus that cannot block its memory accesses. Returns
- * true if the device has dropped all addresses.
- */
-bool gtu_hw_reset(struct gtu_device *gtu)
-{
-	return !gtu_reset_registers(gtu, gtu_rd(gtu, GTU_REG_EPOCH));
-}
-
-/*
- * Reset the device and restore its settings, without waking the waiters of dead
- * contexts.
- *
- * @dma_off: DMA is disabled. Enable it only after the reset: until then the
- * device holds addresses of memory that may belong to others now.
- */
-static int gtu_reset_and_reload(struct gtu_device *gtu, bool dma_off)
-{
-	u32 before = gtu_rd(gtu, GTU_REG_EPOCH);
-	int ret = gtu_reset_registers(gtu, before);
-
-	if (!ret && dma_off)
-		gtu->bus->enable_dma(gtu);
-	if (!ret)
-		ret = gtu_reload(gtu);
-	trace_gtu_reset(gtu, before, ret);
-	if (ret) {
-		dev_err(gtu->parent, "reset failed: %d\n", ret);
-		gtu_set_dead(gtu);
-	}
-	return ret;
-}
-
-static int gtu_reset_locked(struct gtu_device *gtu)
-{
-	int ret = gtu_reset_and_reload(gtu, false);
-
-	gtu_queues_wake(gtu);
-	return ret;
-}
-
-/*
- * Called under ctx->lock for a published context when the device did not
- * release its resources: reset the device or, failing that, quiesce it. Returns
- * true if the device certainly does not access them any more.
- */
-bool gtu_force_quiesce(struct gtu_ctx *ctx, const char *why)
-{
-	struct gtu_device *gtu = ctx->gtu;
-	u32 epoch = ctx->epoch;
-	bool quiesced;
-
-	if (READ_ONCE(gtu->epoch) == epoch && READ_ONCE(gtu->state) == GTU_STATE_UP)
-		gtu_dump(gtu, ctx, "%s (context %u)", why, ctx->id);
-	mutex_lock(&gtu->mbox_lock);
-	if (gtu->epoch == epoch && READ_ONCE(gtu->state) == GTU_STATE_UP) {
-		dev_err(gtu->parent, "resetting the device: %s\n", why);
-		gtu_reset_locked(gtu);
-	}
-	/* A device that is up in a later epoch has dropped the context. */
-	quiesced = (gtu->epoch && gtu->epoch != epoch && READ_ONCE(gtu->state) == GTU_STATE_UP) ||
-		   gtu_quiesce(gtu);
-	mutex_unlock(&gtu->mbox_lock);
-	return quiesced;
-}
-
-/*
- * The PCI core is about to reset the function, for example through sysfs. Kill
- * all contexts and hold the mailbox until gtu_reset_end().
- */
-void gtu_reset_begin(struct gtu_device *gtu)
-{
-	mutex_lock(&gtu->mbox_lock);
-	WRITE_ONCE(gtu->epoch, 0);
-	gtu_queues_wake(gtu);
-}
-
-void gtu_reset_end(struct gtu_device *gtu)
-{
-	int ret = gtu_reset_wait(gtu, 0);
-
-	/*
-	 * The core restored bus mastering with the config space, and used up
-	 * the saved state: save it again.
-	 */
-	if (!ret && !gtu->quiesce_called)
-		gtu->bus->enable_dma(gtu);
-	if (!ret)
-		ret = gtu_reload(gtu);
-	trace_gtu_reset(gtu, 0, ret);
-	if (ret) {
-		dev_err(gtu->parent, "function reset failed: %d\n", ret);
-		gtu_set_dead(gtu);
-	}
-	/* Wake again: the device wrote queue states until it was reset. */
-	gtu_queues_wake(gtu);
-	mutex_unlock(&gtu->mbox_lock);
-}
-
-/*
- * Quiesce the device and stop accessing its registers, for a system suspend or
- * a bus error. Contexts read as dead meanwhile; the caller decides which of
- * them are.
- */
-void gtu_hw_stop(struct gtu_device *gtu)
-{
-	mutex_lock(&gtu->mbox_lock);
-	gtu_quiesce(gtu);
-	WRITE_ONCE(gtu->epoch, 0);
-	mutex_unlock(&gtu->mbox_lock);
-}
-
-/*
- * Restart the device after gtu_hw_stop(), as after a reset. Does not wake
- * waiters of dead contexts.
- */
-int gtu_hw_restart(struct gtu_device *gtu)
-{
-	int ret = -ENODEV;
-
-	mutex_lock(&gtu->mbox_lock);
-	if (READ_ONCE(gtu->state) == GTU_STATE_UP) {
-		gtu->quiesce_called = false;
-		ret = gtu_reset_and_reload(gtu, true);
-	}
-	mutex_unlock(&gtu->mbox_lock);
-	return ret;
-}
-
-/*
- * ---- Identity -----------------------------------------------------------------------------------
- */
-
-/*
  * Copy the device tree blob of the device, once. The driver works without a
  * valid one.
  */
-static void gtu_fdt_read(struct gtu_device *gtu)
+void gtu_fdt_read(struct gtu_device *gtu)
 {
 	u32 offset = gtu_rd(gtu, GTU_REG_FDT_OFFSET), bytes = gtu_rd(gtu, GTU_REG_FDT_LENGTH), i;
 	u32 crc = gtu_rd(gtu, GTU_REG_FDT_CRC);
@@ -478,25 +201,6 @@ int gtu_hw_identify(struct gtu_device *gtu, u64 regs_bytes, u64 doorbells_bytes)
 }
 
 /*
- * Start the device from any state. Event rings and interrupts must be set up.
- */
-int gtu_hw_start(struct gtu_device *gtu)
-{
-	int ret;
-
-	mutex_lock(&gtu->mbox_lock);
-	ret = gtu_reset_and_reload(gtu, true);
-	if (!ret)
-		gtu_fdt_read(gtu);
-	mutex_unlock(&gtu->mbox_lock);
-	return ret;
-}
-
-/*
- * ---- Register access for user space -------------------------------------------------------------
- */
-
-/*
  * Index of the unit page that contains @offset, or -1 if that unit is absent.
  */
 static int gtu_unit_page(struct gtu_device *gtu, u32 offset)
@@ -506,6 +210,16 @@ static int gtu_unit_page(struct gtu_device *gtu, u32 offset)
 	return page >= 1 && page <= GTU_UNIT_PAGES && gtu->units & BIT(page - 1) ? page - 1 : -1;
 }
 
+static bool gtu_reg_among(u32 reg, u32 first, unsigned int n, u32 bytes)
+{
+	return reg >= first && reg < first + n * bytes && !(reg % bytes);
+}
+
+static bool gtu_reg_is_setting(u32 reg)
+{
+	return gtu_reg_among(reg, GTU_UREG_SET(0), GTU_UREG_SETS, 4);
+}
+
 /*
  * Size in bytes of the register at @offset if users may read it: no side
  * effects, no information about other users. Else 0.
@@ -513,40 +227,18 @@ static int gtu_unit_page(struct gtu_device *gtu, u32 offset)
 static unsigned int gtu_reg_readable(struct gtu_device *gtu, u32 offset)
 {
 	u32 reg = offset % GTU_PAGE;
+	const struct gtu_field *f;
 
-	switch (offset) {
-	case GTU_REG_MAGIC:
-	case GTU_REG_VERSION:
-	case GTU_REG_UNITS:
-	case GTU_REG_EPOCH:
-	case GTU_REG_MAX_CONTEXTS:
-	case GTU_REG_MAX_QUEUES:
-	case GTU_REG_MAX_REGIONS:
-	case GTU_REG_MAX_RING:
-	case GTU_REG_VECTORS:
-	case GTU_REG_EVENT_RINGS:
-	case GTU_REG_DOORBELL_STRIDE:
-	case GTU_REG_FDT_LENGTH:
-	case GTU_REG_FDT_CRC:
-		return 4;
-	case GTU_REG_CAPS:
-	case GTU_REG_CLOCK_HZ:
-	case GTU_REG_CYCLES:
-	case GTU_REG_APERTURE_SIZE:
-	case GTU_REG_CYCLE_LIMIT:
-		return 8;
-	}
+	for (f = gtu_globals; f < gtu_globals + GTU_GLOBALS; f++)
+		if (f->offset == offset && f->user)
+			return f->bytes;
 	if (gtu_unit_page(gtu, offset) < 0)
 		return 0;
-	if (reg == GTU_UREG_ID || reg == GTU_UREG_VERSION || reg == GTU_UREG_STATUS)
+	if (reg == GTU_UREG_ID || reg == GTU_UREG_VERSION || reg == GTU_UREG_STATUS ||
+	    gtu_reg_is_setting(reg) ||
+	    gtu_reg_among(reg, GTU_UREG_PARAM(0), GTU_UREG_PARAMS, 4))
 		return 4;
-	if (reg >= GTU_UREG_PARAM(0) && reg < GTU_UREG_PARAM(GTU_UREG_PARAMS) && !(reg % 4))
-		return 4;
-	if (reg >= GTU_UREG_SET(0) && reg < GTU_UREG_SET(GTU_UREG_SETS) && !(reg % 4))
-		return 4;
-	if (reg >= GTU_UREG_COUNTER(0) && reg < GTU_UREG_COUNTER(GTU_UREG_COUNTERS) && !(reg % 8))
-		return 8;
-	return 0;
+	return gtu_reg_among(reg, GTU_UREG_COUNTER(0), GTU_UREG_COUNTERS, 8) ? 8 : 0;
 }
 
 int gtu_reg_read(struct gtu_device *gtu, u32 offset, u64 *value)
@@ -572,7 +264,7 @@ int gtu_reg_write(struct gtu_device *gtu, u32 offset, u64 value)
 {
 	int page = gtu_unit_page(gtu, offset), ret;
 	u32 reg = offset % GTU_PAGE, n = (reg - GTU_UREG_SET(0)) / 4;
-	bool set = reg >= GTU_UREG_SET(0) && reg < GTU_UREG_SET(GTU_UREG_SETS) && !(reg % 4);
+	bool set = gtu_reg_is_setting(reg);
 
 	if (page < 0 || value > U32_MAX)
 		return -EINVAL;

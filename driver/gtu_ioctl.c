@@ -10,10 +10,12 @@
 #include "gtu_drv.h"
 
 struct gtu_call {
+	const struct gtu_ioctl_entry *entry;
 	struct gtu_ctx *ctx;
 	void __user *arg;
 	int inside;			/* return value of gtu_enter() */
 	u32 size;			/* as passed by the caller */
+	u32 key;			/* of the region that the call published */
 	union gtu_args {
 		struct {
 			u32 size;
@@ -36,27 +38,32 @@ struct gtu_call {
 };
 
 /*
+ * @min: up to the last member of the struct's first version, which every caller
+ * has. @flags: valid flags. @reserved: offset of a reserved __u32, or 0.
+ * @respond: a successful call copies the struct back. If that fails, @undo
+ * removes what the caller never learned; teardown removes it if the context is
+ * dead.
+ */
+struct gtu_ioctl_entry {
+	unsigned int cmd;
+	u32 size, min, flags, reserved;
+	bool respond;
+	int (*call)(struct gtu_call *c);
+	void (*undo)(struct gtu_call *c);
+};
+
+/*
  * Copy the fields that the caller knows back to user space. The device may be
  * dead on return.
  */
-static int gtu_respond(struct gtu_call *c, size_t bytes)
+static int gtu_respond(struct gtu_call *c)
 {
 	int ret;
 
 	gtu_leave(c->ctx, c->inside);
-	ret = copy_to_user(c->arg, &c->u, min_t(size_t, c->size, bytes)) ? -EFAULT : 0;
+	ret = copy_to_user(c->arg, &c->u, min(c->size, c->entry->size)) ? -EFAULT : 0;
 	c->inside = gtu_enter(c->ctx);
 	return ret;
-}
-
-/*
- * Remove region @key, which the caller never learned. Teardown removes it if
- * the context is dead.
- */
-static void gtu_discard_region(struct gtu_call *c, u32 key)
-{
-	if (c->inside >= 0)
-		gtu_region_remove(c->ctx, key);
 }
 
 static int gtu_do_info(struct gtu_call *c)
@@ -64,8 +71,6 @@ static int gtu_do_info(struct gtu_call *c)
 	struct gtu_ctx *ctx = c->ctx;
 	struct gtu_device *gtu = ctx->gtu;
 
-	if (c->u.info.reserved)
-		return -EOPNOTSUPP;
 	c->u.info = (struct gtu_ioctl_info){
 		.size = sizeof(c->u.info),
 		.uapi_version = GTU_UAPI_VERSION,
@@ -85,7 +90,7 @@ static int gtu_do_info(struct gtu_call *c)
 		.fdt_crc = gtu->fdt_crc,
 		.ctx_queues = GTU_CTX_QUEUES,
 	};
-	return gtu_respond(c, sizeof(c->u.info));
+	return 0;
 }
 
 static bool gtu_rights_ok(u32 rights)
@@ -94,13 +99,19 @@ static bool gtu_rights_ok(u32 rights)
 }
 
 /* Add a new region to the table. Frees it on error. */
-static int gtu_do_publish(struct gtu_ctx *ctx, struct gtu_region *r, u32 *key)
+static int gtu_do_publish(struct gtu_call *c, struct gtu_region *r, u32 *key)
 {
-	int ret = gtu_region_publish(ctx, r, key);
+	int ret = gtu_region_publish(c->ctx, r, &c->key);
 
 	if (ret)
-		gtu_region_free(ctx, r, true);
+		gtu_region_free(c->ctx, r, true);
+	*key = c->key;
 	return ret;
+}
+
+static void gtu_undo_publish(struct gtu_call *c)
+{
+	gtu_region_remove(c->ctx, c->key, false);
 }
 
 static int gtu_do_region_add(struct gtu_call *c)
@@ -123,13 +134,7 @@ static int gtu_do_region_add(struct gtu_call *c)
 		gtu_region_free(c->ctx, r, true);
 		return ret;
 	}
-	ret = gtu_do_publish(c->ctx, r, &a->key);
-	if (ret)
-		return ret;
-	ret = gtu_respond(c, sizeof(*a));
-	if (ret)
-		gtu_discard_region(c, a->key);
-	return ret;
+	return gtu_do_publish(c, r, &a->key);
 }
 
 static int gtu_do_buffer_alloc(struct gtu_call *c)
@@ -147,22 +152,15 @@ static int gtu_do_buffer_alloc(struct gtu_call *c)
 		       gtu_region_alloc(c->ctx, a->length, a->rights);
 	if (IS_ERR(r))
 		return PTR_ERR(r);
-	ret = gtu_do_publish(c->ctx, r, &a->key);
-	if (ret)
-		return ret;
+	ret = gtu_do_publish(c, r, &a->key);
 	a->mmap_offset = gtu_map_offset(aperture ? GTU_MAP_APERTURE : GTU_MAP_BUFFER,
 					a->key & 0xffff);
-	ret = gtu_respond(c, sizeof(*a));
-	if (ret)
-		gtu_discard_region(c, a->key);
 	return ret;
 }
 
 static int gtu_do_region_remove(struct gtu_call *c)
 {
-	if (c->u.remove.reserved)
-		return -EOPNOTSUPP;
-	return gtu_region_remove(c->ctx, c->u.remove.key);
+	return gtu_region_remove(c->ctx, c->u.remove.key, false);
 }
 
 static int gtu_do_buffer_export(struct gtu_call *c)
@@ -171,8 +169,6 @@ static int gtu_do_buffer_export(struct gtu_call *c)
 	struct dma_buf *dmabuf;
 	int fd, ret;
 
-	if (a->reserved)
-		return -EOPNOTSUPP;
 	if (!gtu_rights_ok(a->rights))
 		return -EINVAL;
 	dmabuf = gtu_buffer_export(c->ctx, a->key, a->rights);
@@ -184,7 +180,7 @@ static int gtu_do_buffer_export(struct gtu_call *c)
 		return fd;
 	}
 	a->fd = fd;
-	ret = gtu_respond(c, sizeof(*a));
+	ret = gtu_respond(c);
 	if (ret) {
 		put_unused_fd(fd);
 		fput(dmabuf->file);
@@ -199,23 +195,14 @@ static int gtu_do_region_import(struct gtu_call *c)
 {
 	struct gtu_ioctl_region_import *a = &c->u.import;
 	struct gtu_region *r;
-	int ret;
 
-	if (a->reserved)
-		return -EOPNOTSUPP;
 	if (!gtu_rights_ok(a->rights))
 		return -EINVAL;
 	r = gtu_region_import(c->ctx, a->fd, a->rights);
 	if (IS_ERR(r))
 		return PTR_ERR(r);
 	a->length = r->length;
-	ret = gtu_do_publish(c->ctx, r, &a->key);
-	if (ret)
-		return ret;
-	ret = gtu_respond(c, sizeof(*a));
-	if (ret)
-		gtu_discard_region(c, a->key);
-	return ret;
+	return gtu_do_publish(c, r, &a->key);
 }
 
 static int gtu_do_queue_create(struct gtu_call *c)
@@ -223,9 +210,8 @@ static int gtu_do_queue_create(struct gtu_call *c)
 	struct gtu_ioctl_queue_create *a = &c->u.create;
 	bool submit = a->flags & GTU_QUEUE_SUBMIT;
 	struct gtu_queue *q;
-	int ret;
 
-	if (a->reserved || !(submit || c->ctx->gtu->caps & GTU_CAP_REGIONS))
+	if (!(submit || c->ctx->gtu->caps & GTU_CAP_REGIONS))
 		return -EOPNOTSUPP;
 	if (a->sq_log2 < GTU_RING_LOG2_MIN || a->sq_log2 > c->ctx->gtu->max_ring ||
 	    a->cq_log2 < GTU_RING_LOG2_MIN || a->cq_log2 > c->ctx->gtu->max_ring)
@@ -241,23 +227,21 @@ static int gtu_do_queue_create(struct gtu_call *c)
 	a->cq_bytes = q->cq.bytes;
 	a->db_bytes = submit ? 0 : PAGE_SIZE;
 	gtu_queue_put(q);
-	ret = gtu_respond(c, sizeof(*a));
-	if (ret && c->inside >= 0)
-		gtu_queue_destroy(c->ctx, a->id);
-	return ret;
+	return 0;
+}
+
+static void gtu_undo_queue_create(struct gtu_call *c)
+{
+	gtu_queue_destroy(c->ctx, c->u.create.id);
 }
 
 static int gtu_do_queue_destroy(struct gtu_call *c)
 {
-	if (c->u.queue.reserved)
-		return -EOPNOTSUPP;
 	return gtu_queue_destroy(c->ctx, c->u.queue.id);
 }
 
 static int gtu_do_queue_reset(struct gtu_call *c)
 {
-	if (c->u.queue.reserved)
-		return -EOPNOTSUPP;
 	return gtu_queue_reset(c->ctx, c->u.queue.id);
 }
 
@@ -268,7 +252,7 @@ static int gtu_do_wait(struct gtu_call *c)
 	struct gtu_queue *q;
 	int ret, out;
 
-	if (a->reserved || (a->record && !stream) ||
+	if ((a->record && !stream) ||
 	    (stream && !(c->ctx->gtu->caps & GTU_CAP_STREAM_EVENTS)))
 		return -EOPNOTSUPP;
 	q = gtu_queue_get(c->ctx, a->id);
@@ -281,7 +265,7 @@ static int gtu_do_wait(struct gtu_call *c)
 	gtu_queue_put(q);
 	if (ret == -ENODEV || ret == -ECANCELED)
 		return ret;
-	out = gtu_respond(c, sizeof(*a));
+	out = gtu_respond(c);
 	/*
 	 * Returns EINTR if a signal handler runs; restarts after a stop or
 	 * freeze.
@@ -306,25 +290,17 @@ static int gtu_do_submit(struct gtu_call *c)
 	gtu_queue_put(q);
 	if (ret == -ENODEV || ret == -ECANCELED)
 		return ret;
-	out = gtu_respond(c, sizeof(*a));
+	out = gtu_respond(c);
 	return ret ?: out;
 }
 
 static int gtu_do_reg_read(struct gtu_call *c)
 {
-	struct gtu_ioctl_reg *a = &c->u.reg;
-	int ret;
-
-	if (a->reserved)
-		return -EOPNOTSUPP;
-	ret = gtu_reg_read(c->ctx->gtu, a->offset, &a->value);
-	return ret ?: gtu_respond(c, sizeof(*a));
+	return gtu_reg_read(c->ctx->gtu, c->u.reg.offset, &c->u.reg.value);
 }
 
 static int gtu_do_reg_write(struct gtu_call *c)
 {
-	if (c->u.reg.reserved)
-		return -EOPNOTSUPP;
 	return gtu_reg_write(c->ctx->gtu, c->u.reg.offset, c->u.reg.value);
 }
 
@@ -350,45 +326,51 @@ static int gtu_do_queue_eventfd(struct gtu_call *c)
 	return ret;
 }
 
-/*
- * @last: last member of the struct's first version, which every caller has.
- * @known: valid flags.
- */
-#define GTU_CALL(cmd, type, last, known, fn)                                                       \
-	[_IOC_NR(cmd)] = { cmd, sizeof(type), offsetofend(type, last), known, fn }
+#define GTU_CALL(cmd, type, last, fn, ...)                                                         \
+	[_IOC_NR(cmd)] = { cmd, sizeof(type), offsetofend(type, last), .call = fn, __VA_ARGS__ }
+#define GTU_RESERVED(type) .reserved = offsetof(type, reserved)
 
-static const struct gtu_ioctl_entry {
-	unsigned int cmd;
-	u32 size, min, flags;
-	int (*call)(struct gtu_call *c);
-} gtu_calls[] = {
-	GTU_CALL(GTU_IOCTL_INFO, struct gtu_ioctl_info, reserved, 0, gtu_do_info),
-	GTU_CALL(GTU_IOCTL_REGION_ADD, struct gtu_ioctl_region_add, key, 0, gtu_do_region_add),
+static const struct gtu_ioctl_entry gtu_calls[] = {
+	GTU_CALL(GTU_IOCTL_INFO, struct gtu_ioctl_info, reserved, gtu_do_info,
+		 GTU_RESERVED(struct gtu_ioctl_info), .respond = true),
+	GTU_CALL(GTU_IOCTL_REGION_ADD, struct gtu_ioctl_region_add, key, gtu_do_region_add,
+		 .respond = true, .undo = gtu_undo_publish),
 	GTU_CALL(GTU_IOCTL_BUFFER_ALLOC, struct gtu_ioctl_buffer_alloc, mmap_offset,
-		 GTU_BUFFER_APERTURE, gtu_do_buffer_alloc),
-	GTU_CALL(GTU_IOCTL_REGION_REMOVE, struct gtu_ioctl_region_remove, reserved, 0,
-		 gtu_do_region_remove),
+		 gtu_do_buffer_alloc, .flags = GTU_BUFFER_APERTURE, .respond = true,
+		 .undo = gtu_undo_publish),
+	GTU_CALL(GTU_IOCTL_REGION_REMOVE, struct gtu_ioctl_region_remove, reserved,
+		 gtu_do_region_remove, GTU_RESERVED(struct gtu_ioctl_region_remove)),
 	GTU_CALL(GTU_IOCTL_QUEUE_CREATE, struct gtu_ioctl_queue_create, db_bytes,
-		 GTU_QUEUE_SUBMIT, gtu_do_queue_create),
-	GTU_CALL(GTU_IOCTL_QUEUE_DESTROY, struct gtu_ioctl_queue, reserved, 0,
-		 gtu_do_queue_destroy),
-	GTU_CALL(GTU_IOCTL_QUEUE_RESET, struct gtu_ioctl_queue, reserved, 0, gtu_do_queue_reset),
-	GTU_CALL(GTU_IOCTL_WAIT, struct gtu_ioctl_wait, state, GTU_WAIT_STREAM, gtu_do_wait),
-	GTU_CALL(GTU_IOCTL_REG_READ, struct gtu_ioctl_reg, value, 0, gtu_do_reg_read),
-	GTU_CALL(GTU_IOCTL_REG_WRITE, struct gtu_ioctl_reg, value, 0, gtu_do_reg_write),
-	GTU_CALL(GTU_IOCTL_BUFFER_EXPORT, struct gtu_ioctl_buffer_export, reserved, O_CLOEXEC,
-		 gtu_do_buffer_export),
-	GTU_CALL(GTU_IOCTL_REGION_IMPORT, struct gtu_ioctl_region_import, length, 0,
-		 gtu_do_region_import),
-	GTU_CALL(GTU_IOCTL_QUEUE_CANCEL, struct gtu_ioctl_queue_cancel, until, GTU_CANCEL_ALL,
-		 gtu_do_queue_cancel),
-	GTU_CALL(GTU_IOCTL_QUEUE_EVENTFD, struct gtu_ioctl_queue_eventfd, fd, 0,
+		 gtu_do_queue_create, .flags = GTU_QUEUE_SUBMIT,
+		 GTU_RESERVED(struct gtu_ioctl_queue_create), .respond = true,
+		 .undo = gtu_undo_queue_create),
+	GTU_CALL(GTU_IOCTL_QUEUE_DESTROY, struct gtu_ioctl_queue, reserved, gtu_do_queue_destroy,
+		 GTU_RESERVED(struct gtu_ioctl_queue)),
+	GTU_CALL(GTU_IOCTL_QUEUE_RESET, struct gtu_ioctl_queue, reserved, gtu_do_queue_reset,
+		 GTU_RESERVED(struct gtu_ioctl_queue)),
+	GTU_CALL(GTU_IOCTL_WAIT, struct gtu_ioctl_wait, state, gtu_do_wait,
+		 .flags = GTU_WAIT_STREAM, GTU_RESERVED(struct gtu_ioctl_wait)),
+	GTU_CALL(GTU_IOCTL_REG_READ, struct gtu_ioctl_reg, value, gtu_do_reg_read,
+		 GTU_RESERVED(struct gtu_ioctl_reg), .respond = true),
+	GTU_CALL(GTU_IOCTL_REG_WRITE, struct gtu_ioctl_reg, value, gtu_do_reg_write,
+		 GTU_RESERVED(struct gtu_ioctl_reg)),
+	GTU_CALL(GTU_IOCTL_BUFFER_EXPORT, struct gtu_ioctl_buffer_export, reserved,
+		 gtu_do_buffer_export, .flags = O_CLOEXEC,
+		 GTU_RESERVED(struct gtu_ioctl_buffer_export)),
+	GTU_CALL(GTU_IOCTL_REGION_IMPORT, struct gtu_ioctl_region_import, length,
+		 gtu_do_region_import, GTU_RESERVED(struct gtu_ioctl_region_import),
+		 .respond = true, .undo = gtu_undo_publish),
+	GTU_CALL(GTU_IOCTL_QUEUE_CANCEL, struct gtu_ioctl_queue_cancel, until,
+		 gtu_do_queue_cancel, .flags = GTU_CANCEL_ALL),
+	GTU_CALL(GTU_IOCTL_QUEUE_EVENTFD, struct gtu_ioctl_queue_eventfd, fd,
 		 gtu_do_queue_eventfd),
-	GTU_CALL(GTU_IOCTL_SUBMIT, struct gtu_ioctl_submit, status, 0, gtu_do_submit),
+	GTU_CALL(GTU_IOCTL_SUBMIT, struct gtu_ioctl_submit, status, gtu_do_submit),
 };
 
-long gtu_ioctl(struct gtu_ctx *ctx, unsigned int cmd, void __user *arg)
+long gtu_ioctl(struct file *file, unsigned int cmd, unsigned long at)
 {
+	void __user *arg = (void __user *)at;
+	struct gtu_ctx *ctx = file->private_data;
 	struct gtu_call c = { .ctx = ctx, .arg = arg };
 	const struct gtu_ioctl_entry *e;
 	unsigned int nr = _IOC_NR(cmd);
@@ -400,6 +382,7 @@ long gtu_ioctl(struct gtu_ctx *ctx, unsigned int cmd, void __user *arg)
 	if (nr >= ARRAY_SIZE(gtu_calls) || gtu_calls[nr].cmd != cmd)
 		return -ENOTTY;
 	e = &gtu_calls[array_index_nospec(nr, ARRAY_SIZE(gtu_calls))];
+	c.entry = e;
 	if (get_user(c.size, (u32 __user *)arg))
 		return -EFAULT;
 	if (c.size < e->min)
@@ -417,12 +400,17 @@ long gtu_ioctl(struct gtu_ctx *ctx, unsigned int cmd, void __user *arg)
 	 * checked.
 	 */
 	c.u.head.size = min(c.size, e->size);
-	if (c.u.head.flags & ~e->flags)
+	if (c.u.head.flags & ~e->flags || (e->reserved && *(u32 *)((void *)&c.u + e->reserved)))
 		return -EOPNOTSUPP;
 	c.inside = gtu_enter(ctx);
 	if (c.inside < 0)
 		return c.inside;
 	ret = e->call(&c);
+	if (!ret && e->respond) {
+		ret = gtu_respond(&c);
+		if (ret && e->undo && c.inside >= 0)
+			e->undo(&c);
+	}
 	gtu_leave(ctx, c.inside);
 	/* Restart codes are internal to the kernel. */
 	return ret == -ERESTARTSYS ? -EINTR : ret;

@@ -19,10 +19,6 @@
 #define GTU_RUNS_FIRST		64UL
 
 /*
- * ---- DMA mapping --------------------------------------------------------------------------------
- */
-
-/*
  * Whether an IOMMU translates the device's accesses. IOMMU mappings are made of
  * whole pages and never bounced.
  */
@@ -117,10 +113,6 @@ int gtu_region_map(struct gtu_ctx *ctx, struct gtu_region *r)
 			return -EOPNOTSUPP;
 	return 0;
 }
-
-/*
- * ---- User memory --------------------------------------------------------------------------------
- */
 
 /*
  * Returns the flags for pinning at @addr, and the end of their validity in
@@ -364,7 +356,7 @@ void gtu_region_free(struct gtu_ctx *ctx, struct gtu_region *r, bool quiesced)
 			r->pages);
 		return;
 	}
-	if (r->attach)
+	if (IS_ENABLED(CONFIG_DMA_SHARED_BUFFER) && r->attach)
 		gtu_import_free(r);
 	else if (r->sgt)
 		dma_unmap_sgtable(ctx->gtu->parent, r->sgt, r->dir, GTU_MAP_ATTRS);

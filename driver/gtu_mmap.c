@@ -170,12 +170,15 @@ static int gtu_mmap_aperture(struct gtu_ctx *ctx, struct vm_area_struct *vma, u3
 	return r && r->extent ? gtu_extent_mmap(r->extent, vma) : -ENOENT;
 }
 
-int gtu_ctx_mmap(struct gtu_ctx *ctx, struct vm_area_struct *vma)
+int gtu_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	u64 offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
+	struct gtu_ctx *ctx = file->private_data;
 	u32 kind = gtu_map_kind(vma), id;
-	int ret;
+	int inside, ret;
 
+	if (gtu_ctx_dead(ctx))
+		return -ENODEV;
 	if (kind > GTU_MAP_APERTURE || offset & ((1ull << GTU_MAP_ID_SHIFT) - 1))
 		return -EINVAL;
 	id = (offset & ((1ull << GTU_MAP_KIND_SHIFT) - 1)) >> GTU_MAP_ID_SHIFT;
@@ -184,8 +187,12 @@ int gtu_ctx_mmap(struct gtu_ctx *ctx, struct vm_area_struct *vma)
 	if (vma->vm_flags & VM_EXEC)
 		return -EACCES;
 	vm_flags_mod(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP, VM_MAYEXEC);
+	inside = gtu_enter(ctx);
+	if (inside < 0)
+		return inside;
+	ret = -EINTR;
 	if (mutex_lock_killable(&ctx->lock))
-		return -EINTR;
+		goto out;
 	if (ctx->torn_down)
 		ret = -ENODEV;
 	else if (kind == GTU_MAP_BUFFER)
@@ -195,5 +202,7 @@ int gtu_ctx_mmap(struct gtu_ctx *ctx, struct vm_area_struct *vma)
 	else
 		ret = gtu_mmap_queue(ctx, vma, kind, id);
 	mutex_unlock(&ctx->lock);
+out:
+	gtu_leave(ctx, inside);
 	return ret;
 }

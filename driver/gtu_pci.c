@@ -168,7 +168,7 @@ MODULE_DEVICE_TABLE(pci, gtu_pci_ids);
 
 static DEFINE_SIMPLE_DEV_PM_OPS(gtu_pci_pm, gtu_suspend, gtu_resume);
 
-static struct pci_driver gtu_pci_driver = {
+struct pci_driver gtu_pci_driver = {
 	.name = GTU_NAME,
 	.id_table = gtu_pci_ids,
 	.probe = gtu_pci_probe,
@@ -177,13 +177,3 @@ static struct pci_driver gtu_pci_driver = {
 	.err_handler = &gtu_pci_errors,
 	.driver.pm = pm_sleep_ptr(&gtu_pci_pm),
 };
-
-int gtu_pci_register(void)
-{
-	return pci_register_driver(&gtu_pci_driver);
-}
-
-void gtu_pci_unregister(void)
-{
-	pci_unregister_driver(&gtu_pci_driver);
-}

@@ -262,7 +262,7 @@ static const struct of_device_id gtu_platform_ids[] = {
 };
 MODULE_DEVICE_TABLE(of, gtu_platform_ids);
 
-static struct platform_driver gtu_platform_driver = {
+struct platform_driver gtu_platform_driver = {
 	.probe = gtu_platform_probe,
 	.GTU_PLATFORM_REMOVE = gtu_platform_remove,
 	.shutdown = gtu_platform_shutdown,
@@ -272,13 +272,3 @@ static struct platform_driver gtu_platform_driver = {
 		.pm = pm_sleep_ptr(&gtu_platform_pm),
 	},
 };
-
-int gtu_platform_register(void)
-{
-	return platform_driver_register(&gtu_platform_driver);
-}
-
-void gtu_platform_unregister(void)
-{
-	platform_driver_unregister(&gtu_platform_driver);
-}

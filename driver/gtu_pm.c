@@ -17,45 +17,6 @@ module_param(suspend_timeout_ms, uint, 0644);
 MODULE_PARM_DESC(suspend_timeout_ms, "Milliseconds to wait for running jobs before a system suspend is refused");
 
 /*
- * ---- Suspend ------------------------------------------------------------------------------------
- */
-
-/*
- * Look up queue @id and lock its context, with a reference. Returns NULL if
- * there is no live queue.
- */
-static struct gtu_queue *gtu_queue_lock(struct gtu_device *gtu, u32 id)
-{
-	struct gtu_ctx *ctx = NULL;
-	struct gtu_queue *q;
-
-	spin_lock_irq(&gtu->queue_lock);
-	q = gtu->queue[id];
-	if (q && !gtu_ctx_dead(q->ctx)) {
-		ctx = q->ctx;
-		kref_get(&ctx->ref);
-	}
-	spin_unlock_irq(&gtu->queue_lock);
-	if (!ctx)
-		return NULL;
-	mutex_lock(&ctx->lock);
-	q = ctx->torn_down ? NULL : xa_load(&ctx->queue, id);
-	if (!q) {
-		mutex_unlock(&ctx->lock);
-		gtu_ctx_put(ctx);
-	}
-	return q;
-}
-
-static void gtu_queue_unlock(struct gtu_queue *q)
-{
-	struct gtu_ctx *ctx = q->ctx;
-
-	mutex_unlock(&ctx->lock);
-	gtu_ctx_put(ctx);
-}
-
-/*
  * Save the position of a queue. Returns -EAGAIN if a job is running or could
  * start.
  *
@@ -166,10 +127,6 @@ int gtu_suspend(struct device *dev)
 }
 
 /*
- * ---- Resume -------------------------------------------------------------------------------------
- */
-
-/*
  * Take a suspended context, each only once. Returns it with a reference, or
  * NULL.
  */
@@ -268,10 +225,6 @@ int gtu_resume(struct device *dev)
 		gtu_watchdog_start(gtu);
 	return ret;
 }
-
-/*
- * ---- Bus errors ---------------------------------------------------------------------------------
- */
 
 /*
  * A bus error occurred that only a reset clears: kill all contexts and leave

@@ -7,10 +7,6 @@
 
 #include "gtu_drv.h"
 
-/*
- * ---- Rings --------------------------------------------------------------------------------------
- */
-
 static void gtu_ring_free(struct gtu_device *gtu, struct gtu_ring *ring)
 {
 	if (ring->cpu)
@@ -46,10 +42,6 @@ err:
 	return ret;
 }
 
-/*
- * ---- Lifetime -----------------------------------------------------------------------------------
- */
-
 static void gtu_queue_release(struct kref *ref)
 {
 	struct gtu_queue *q = container_of(ref, struct gtu_queue, ref);
@@ -81,6 +73,41 @@ struct gtu_queue *gtu_queue_get(struct gtu_ctx *ctx, u32 id)
 		kref_get(&q->ref);
 	mutex_unlock(&ctx->lock);
 	return q ?: ERR_PTR(-ENOENT);
+}
+
+/*
+ * Look up queue @id and lock its context, with a reference. Returns NULL if
+ * there is no live queue.
+ */
+struct gtu_queue *gtu_queue_lock(struct gtu_device *gtu, u32 id)
+{
+	struct gtu_ctx *ctx = NULL;
+	struct gtu_queue *q;
+
+	spin_lock_irq(&gtu->queue_lock);
+	q = gtu->queue[id];
+	if (q && !gtu_ctx_dead(q->ctx)) {
+		ctx = q->ctx;
+		kref_get(&ctx->ref);
+	}
+	spin_unlock_irq(&gtu->queue_lock);
+	if (!ctx)
+		return NULL;
+	mutex_lock(&ctx->lock);
+	q = ctx->torn_down ? NULL : xa_load(&ctx->queue, id);
+	if (!q) {
+		mutex_unlock(&ctx->lock);
+		gtu_ctx_put(ctx);
+	}
+	return q;
+}
+
+void gtu_queue_unlock(struct gtu_queue *q)
+{
+	struct gtu_ctx *ctx = q->ctx;
+
+	mutex_unlock(&ctx->lock);
+	gtu_ctx_put(ctx);
 }
 
 static int gtu_queue_enable(struct gtu_queue *q)

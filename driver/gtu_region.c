@@ -123,14 +123,14 @@ static void gtu_entry_clear(struct gtu_ctx *ctx, u32 slot)
 }
 
 /*
- * Revoke a region. On a device that does not check accesses, first wait for
+ * Revoke a region of the user or, if @internal, of the driver. On a device that does not check accesses, first wait for
  * jobs that name it. Then clear the entry and have the device confirm that no
  * access is in flight.
  *
  * If it does not, escalate: stop the context's queues, reset the device, stop
  * its DMA. If none of these can be shown to have worked, leak the pages.
  */
-static int gtu_region_revoke(struct gtu_ctx *ctx, u32 key, bool internal)
+int gtu_region_remove(struct gtu_ctx *ctx, u32 key, bool internal)
 {
 	struct gtu_device *gtu = ctx->gtu;
 	u32 slot = gtu_key_slot(key);
@@ -171,16 +171,6 @@ static int gtu_region_revoke(struct gtu_ctx *ctx, u32 key, bool internal)
 	mutex_unlock(&ctx->lock);
 	gtu_region_free(ctx, r, quiesced);
 	return ret;
-}
-
-int gtu_region_remove(struct gtu_ctx *ctx, u32 key)
-{
-	return gtu_region_revoke(ctx, key, false);
-}
-
-void gtu_region_remove_internal(struct gtu_ctx *ctx, u32 key)
-{
-	gtu_region_revoke(ctx, key, true);
 }
 
 /*

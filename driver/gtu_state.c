@@ -1,12 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Prints the state of a device as text, for debugfs and state dumps. Reading
- * has no side effects: no register that changes, no counter snapshot. Shows
- * descriptors, not the memory that they name.
+ * The state of a device as text: debugfs files in gtu/gtuN/ for root, and state
+ * dumps as device coredumps. Reading has no side effects: no register that
+ * changes, no counter snapshot. Shows descriptors, not the memory that they
+ * name.
  */
-#include "gtu_surface.h"
+#include <linux/debugfs.h>
+#include <linux/devcoredump.h>
+#include <linux/ratelimit.h>
+#include <linux/seq_file.h>
+#include <linux/vmalloc.h>
+
+#include "gtu_drv.h"
 
 #define GTU_SHOWN		8u	/* ring entries shown before and after the head */
+#define GTU_DUMP_MAX		(8u << 20)
+#define GTU_DUMP_SLACK		4096u	/* space for text added since the length was counted */
+
+/*
+ * Output: a seq_file or a buffer. With neither, only the length is counted.
+ * @held: context whose lock the caller holds. If it is not NULL, other contexts
+ * that are locked are skipped instead of waited for.
+ */
+struct gtu_text {
+	struct seq_file *file;
+	char *buf;
+	size_t bytes, used;
+	struct gtu_ctx *held;
+};
+
+static struct dentry *gtu_debugfs_root;
 
 static __printf(2, 3) void gtu_print(struct gtu_text *t, const char *format, ...)
 {
@@ -36,11 +59,10 @@ static struct gtu_ctx *gtu_ctx_next(struct gtu_device *gtu, u32 from)
 	return best;
 }
 
-typedef void gtu_ctx_fn(struct gtu_text *t, struct gtu_ctx *ctx);
-
-static void gtu_each_ctx(struct gtu_text *t, struct gtu_device *gtu, struct gtu_ctx *held,
-			 gtu_ctx_fn *show)
+static void gtu_each_ctx(struct gtu_text *t, struct gtu_device *gtu,
+			 void (*print)(struct gtu_text *t, struct gtu_ctx *ctx))
 {
+	struct gtu_ctx *held = t->held;
 	struct gtu_ctx *ctx;
 	bool locked;
 	u32 id = 0;
@@ -53,17 +75,13 @@ static void gtu_each_ctx(struct gtu_text *t, struct gtu_device *gtu, struct gtu_
 		if (!locked)
 			gtu_print(t, "context %u: busy, not shown\n", ctx->id);
 		else if (!ctx->torn_down || ctx == held)
-			show(t, ctx);
+			print(t, ctx);
 		if (locked && ctx != held)
 			mutex_unlock(&ctx->lock);
 		gtu_ctx_put(ctx);
 		cond_resched();
 	}
 }
-
-/*
- * ---- Registers ----------------------------------------------------------------------------------
- */
 
 static void gtu_print_register(struct gtu_text *t, struct gtu_device *gtu, const char *unit,
 			       const struct gtu_field *f)
@@ -73,7 +91,7 @@ static void gtu_print_register(struct gtu_text *t, struct gtu_device *gtu, const
 	gtu_print(t, "%#06x %s%s%s %#llx\n", f->offset, unit, *unit ? "." : "", f->name, value);
 }
 
-void gtu_state_registers(struct gtu_text *t, struct gtu_device *gtu, struct gtu_ctx *held)
+static void gtu_print_registers(struct gtu_text *t, struct gtu_device *gtu)
 {
 	const struct gtu_field *f;
 
@@ -94,10 +112,6 @@ void gtu_state_registers(struct gtu_text *t, struct gtu_device *gtu, struct gtu_
 out:
 	mutex_unlock(&gtu->mbox_lock);
 }
-
-/*
- * ---- Queues -------------------------------------------------------------------------------------
- */
 
 static void gtu_print_descriptor(struct gtu_text *t, const struct gtu_hw_desc *at, u32 index)
 {
@@ -155,7 +169,7 @@ static void gtu_print_queue(struct gtu_text *t, struct gtu_queue *q)
 		gtu_print_completion(t, &cpl[i & (cq - 1)], i);
 }
 
-static void gtu_show_queues(struct gtu_text *t, struct gtu_ctx *ctx)
+static void gtu_print_queues(struct gtu_text *t, struct gtu_ctx *ctx)
 {
 	struct gtu_queue *q;
 	unsigned long id;
@@ -165,26 +179,12 @@ static void gtu_show_queues(struct gtu_text *t, struct gtu_ctx *ctx)
 		gtu_print_queue(t, q);
 }
 
-void gtu_state_queues(struct gtu_text *t, struct gtu_device *gtu, struct gtu_ctx *held)
-{
-	gtu_each_ctx(t, gtu, held, gtu_show_queues);
-}
-
-/*
- * ---- Contexts, regions, events ------------------------------------------------------------------
- */
-
-static void gtu_show_context(struct gtu_text *t, struct gtu_ctx *ctx)
+static void gtu_print_context(struct gtu_text *t, struct gtu_ctx *ctx)
 {
 	gtu_print(t, "context %u: pid %d (%s) epoch %u%s, %u queues, %u region slots taken of %u, %lu chunks, table at %pad\n",
 		  ctx->id, ctx->pid, ctx->comm, ctx->epoch, gtu_ctx_dead(ctx) ? " (dead)" : "",
 		  ctx->queues, bitmap_weight(ctx->used, ctx->slots), ctx->slots, ctx->chunks,
 		  &ctx->table_dma);
-}
-
-void gtu_state_contexts(struct gtu_text *t, struct gtu_device *gtu, struct gtu_ctx *held)
-{
-	gtu_each_ctx(t, gtu, held, gtu_show_context);
 }
 
 static const char *gtu_region_kind(const struct gtu_region *r)
@@ -193,7 +193,7 @@ static const char *gtu_region_kind(const struct gtu_region *r)
 	       "of a dma-buf";
 }
 
-static void gtu_show_regions(struct gtu_text *t, struct gtu_ctx *ctx)
+static void gtu_print_regions(struct gtu_text *t, struct gtu_ctx *ctx)
 {
 	u32 slot, flags;
 
@@ -217,12 +217,7 @@ static void gtu_show_regions(struct gtu_text *t, struct gtu_ctx *ctx)
 	}
 }
 
-void gtu_state_regions(struct gtu_text *t, struct gtu_device *gtu, struct gtu_ctx *held)
-{
-	gtu_each_ctx(t, gtu, held, gtu_show_regions);
-}
-
-void gtu_state_events(struct gtu_text *t, struct gtu_device *gtu, struct gtu_ctx *held)
+static void gtu_print_events(struct gtu_text *t, struct gtu_device *gtu)
 {
 	unsigned int i, n;
 
@@ -246,22 +241,119 @@ void gtu_state_events(struct gtu_text *t, struct gtu_device *gtu, struct gtu_ctx
 	}
 }
 
-void gtu_state_all(struct gtu_text *t, struct gtu_device *gtu, struct gtu_ctx *held)
+static const struct gtu_part {
+	const char *name;
+	void (*device)(struct gtu_text *t, struct gtu_device *gtu);
+	void (*ctx)(struct gtu_text *t, struct gtu_ctx *ctx);
+} gtu_parts[] = {
+	{ "registers", .device = gtu_print_registers },
+	{ "contexts", .ctx = gtu_print_context },
+	{ "queues", .ctx = gtu_print_queues },
+	{ "regions", .ctx = gtu_print_regions },
+	{ "events", .device = gtu_print_events },
+};
+
+static void gtu_print_part(struct gtu_text *t, struct gtu_device *gtu, const struct gtu_part *part)
 {
-	static const struct {
-		const char *title;
-		gtu_state_fn *show;
-	} part[] = {
-		{ "registers", gtu_state_registers }, { "contexts", gtu_state_contexts },
-		{ "queues", gtu_state_queues }, { "regions", gtu_state_regions },
-		{ "events", gtu_state_events },
-	};
-	unsigned int i;
+	if (part->device)
+		part->device(t, gtu);
+	else
+		gtu_each_ctx(t, gtu, part->ctx);
+}
+
+static void gtu_print_all(struct gtu_text *t, struct gtu_device *gtu)
+{
+	const struct gtu_part *part;
 
 	gtu_print(t, "%s: %s, epoch %u, jiffies %lu\n", dev_name(&gtu->dev),
 		  gtu_state_name(gtu), READ_ONCE(gtu->epoch), jiffies);
-	for (i = 0; i < ARRAY_SIZE(part); i++) {
-		gtu_print(t, "\n[%s]\n", part[i].title);
-		part[i].show(t, gtu, held);
+	for (part = gtu_parts; part < gtu_parts + ARRAY_SIZE(gtu_parts); part++) {
+		gtu_print(t, "\n[%s]\n", part->name);
+		gtu_print_part(t, gtu, part);
 	}
+}
+
+/* The file is named after its part, or "dump" for all of them. */
+static int gtu_debugfs_show(struct seq_file *file, void *unused)
+{
+	const char *name = file_dentry(file->file)->d_name.name;
+	struct gtu_device *gtu = file->private;
+	struct gtu_text t = { .file = file };
+	unsigned int i;
+	int idx;
+
+	idx = srcu_read_lock(&gtu->srcu);
+	for (i = 0; i < ARRAY_SIZE(gtu_parts) && strcmp(gtu_parts[i].name, name); i++)
+		;
+	if (i < ARRAY_SIZE(gtu_parts))
+		gtu_print_part(&t, gtu, &gtu_parts[i]);
+	else
+		gtu_print_all(&t, gtu);
+	srcu_read_unlock(&gtu->srcu, idx);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(gtu_debugfs);
+
+void gtu_debugfs_add(struct gtu_device *gtu)
+{
+	struct dentry *dir = debugfs_create_dir(dev_name(&gtu->dev), gtu_debugfs_root);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(gtu_parts); i++)
+		debugfs_create_file(gtu_parts[i].name, 0400, dir, gtu, &gtu_debugfs_fops);
+	debugfs_create_file("dump", 0400, dir, gtu, &gtu_debugfs_fops);
+	gtu->debugfs = dir;
+}
+
+/* Waits for readers. */
+void gtu_debugfs_remove(struct gtu_device *gtu)
+{
+	debugfs_remove_recursive(gtu->debugfs);
+}
+
+void gtu_debugfs_init(void)
+{
+	gtu_debugfs_root = debugfs_create_dir(GTU_NAME, NULL);
+}
+
+void gtu_debugfs_exit(void)
+{
+	debugfs_remove_recursive(gtu_debugfs_root);
+}
+
+static void gtu_dump_keep(struct gtu_device *gtu, struct gtu_ctx *held, const char *why)
+{
+	struct gtu_text t = { .held = held };
+
+	gtu_print_all(&t, gtu);
+	t.bytes = min_t(size_t, t.used + strlen(why) + GTU_DUMP_SLACK, GTU_DUMP_MAX);
+	t.buf = vmalloc(t.bytes);
+	if (!t.buf)
+		return;
+	t.used = scnprintf(t.buf, t.bytes, "%s\n", why);
+	gtu_print_all(&t, gtu);
+	/* takes ownership of the buffer */
+	dev_coredumpv(gtu->parent, t.buf, min(t.used, t.bytes - 1), GFP_KERNEL);
+}
+
+/*
+ * Save the device's state as a device coredump, with one line in the log, for
+ * the reason given by @format. The kernel keeps it for some minutes or until it
+ * is written to, and takes no second one meanwhile. @held: context whose lock
+ * the caller holds, or NULL. The caller holds no other lock of the driver.
+ */
+void gtu_dump(struct gtu_device *gtu, struct gtu_ctx *held, const char *format, ...)
+{
+	char why[128];
+	va_list args;
+
+	if (!__ratelimit(&gtu->dump_limit))
+		return;
+	va_start(args, format);
+	vscnprintf(why, sizeof(why), format, args);
+	va_end(args);
+	dev_warn(gtu->parent, "%s%s\n", why,
+		 IS_ENABLED(CONFIG_DEV_COREDUMP) ? "; state dump in /sys/class/devcoredump" : "");
+	if (IS_ENABLED(CONFIG_DEV_COREDUMP))
+		gtu_dump_keep(gtu, held, why);
 }

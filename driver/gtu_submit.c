@@ -22,10 +22,6 @@
 #define GTU_SETTLE_NS		(2 * NSEC_PER_SEC)
 
 /*
- * ---- Parameter blocks ---------------------------------------------------------------------------
- */
-
-/*
  * Copy from the memory of a region, as the CPU sees it. Not from the aperture,
  * which can be slow, nor from imported memory, which may not be mapped for the
  * CPU.
@@ -103,7 +99,7 @@ static int gtu_blocks_alloc(struct gtu_queue *q)
 	}
 	mutex_unlock(&ctx->lock);
 	if (r)
-		gtu_region_remove_internal(ctx, key);
+		gtu_region_remove(ctx, key, true);
 	return 0;
 }
 
@@ -115,7 +111,7 @@ static int gtu_blocks_alloc(struct gtu_queue *q)
 void gtu_submit_end(struct gtu_queue *q)
 {
 	if (q->blocks)
-		gtu_region_remove_internal(q->ctx, q->blocks_key);
+		gtu_region_remove(q->ctx, q->blocks_key, true);
 }
 
 /* The rings restart at index 0, or the queue is dead. */
@@ -138,10 +134,6 @@ int gtu_submit_init(struct gtu_queue *q)
 	q->last_use = kvcalloc(q->ctx->slots, sizeof(*q->last_use), GFP_KERNEL_ACCOUNT);
 	return q->last_use ? 0 : -ENOMEM;
 }
-
-/*
- * ---- Submission ---------------------------------------------------------------------------------
- */
 
 /* Put one checked descriptor into the ring. */
 static void gtu_submit_put(struct gtu_queue *q, struct gtu_hw_desc *d, struct gtu_check *c)
@@ -318,10 +310,6 @@ void gtu_submit_notify(struct gtu_queue *q)
 		writel(0, gtu_doorbell(q, GTU_DB_KICK));
 	spin_unlock_irqrestore(&q->wait_lock, flags);
 }
-
-/*
- * ---- Region removal without device checks -------------------------------------------------------
- */
 
 /*
  * Find a queue with an unfinished job that names @slot. *@index: the last such

@@ -29,7 +29,7 @@ TRACE_EVENT(gtu_submit,
 		__field(u32, count)
 	),
 	TP_fast_assign(
-		__entry->dev = gtu_number(q->ctx->gtu);
+		__entry->dev = q->ctx->gtu->number;
 		__entry->ctx = q->ctx->id;
 		__entry->queue = q->id;
 		__entry->first = first;
@@ -56,7 +56,7 @@ TRACE_EVENT(gtu_event,
 		__field(bool, error)
 	),
 	TP_fast_assign(
-		__entry->dev = gtu_number(q->ctx->gtu);
+		__entry->dev = q->ctx->gtu->number;
 		__entry->ctx = q->ctx->id;
 		__entry->queue = q->id;
 		__entry->cq_tail = le32_to_cpu(READ_ONCE(q->status->cq_tail));
@@ -79,7 +79,7 @@ TRACE_EVENT(gtu_interrupt,
 		__field(u32, events)
 	),
 	TP_fast_assign(
-		__entry->dev = gtu_number(v->gtu);
+		__entry->dev = v->gtu->number;
 		__entry->irq = v->irq;
 		__entry->vector = v - v->gtu->vector;
 		__entry->events = events;
@@ -99,7 +99,7 @@ TRACE_EVENT(gtu_reset,
 		__field(int, ret)
 	),
 	TP_fast_assign(
-		__entry->dev = gtu_number(gtu);
+		__entry->dev = gtu->number;
 		__entry->before = before;
 		__entry->epoch = gtu->epoch;
 		__entry->ret = ret;
@@ -117,7 +117,7 @@ DECLARE_EVENT_CLASS(gtu_pages,
 		__field(u32, rights)
 	),
 	TP_fast_assign(
-		__entry->dev = gtu_number(gtu);
+		__entry->dev = gtu->number;
 		__entry->pages = pages;
 		__entry->rights = rights;
 	),
@@ -148,7 +148,7 @@ TRACE_EVENT(gtu_region_add,
 		__field(u64, length)
 	),
 	TP_fast_assign(
-		__entry->dev = gtu_number(ctx->gtu);
+		__entry->dev = ctx->gtu->number;
 		__entry->ctx = ctx->id;
 		__entry->key = key;
 		__entry->rights = rights;
@@ -173,7 +173,7 @@ TRACE_EVENT(gtu_region_remove,
 		__field(int, ret)
 	),
 	TP_fast_assign(
-		__entry->dev = gtu_number(ctx->gtu);
+		__entry->dev = ctx->gtu->number;
 		__entry->ctx = ctx->id;
 		__entry->key = key;
 		__entry->ret = ret;
@@ -193,7 +193,7 @@ TRACE_EVENT(gtu_wait_begin,
 		__field(u32, index)
 	),
 	TP_fast_assign(
-		__entry->dev = gtu_number(q->ctx->gtu);
+		__entry->dev = q->ctx->gtu->number;
 		__entry->ctx = q->ctx->id;
 		__entry->queue = q->id;
 		__entry->index = index;
@@ -213,7 +213,7 @@ TRACE_EVENT(gtu_wait_end,
 		__field(int, ret)
 	),
 	TP_fast_assign(
-		__entry->dev = gtu_number(q->ctx->gtu);
+		__entry->dev = q->ctx->gtu->number;
 		__entry->ctx = q->ctx->id;
 		__entry->queue = q->id;
 		__entry->index = index;

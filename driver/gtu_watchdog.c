@@ -82,31 +82,26 @@ static bool gtu_queue_hung(struct gtu_ctx *ctx, struct gtu_queue *q)
 	       (u32)result[1] - (u32)(result[1] >> 32) < 1u << q->cq_log2;
 }
 
-static void gtu_queue_check_hang(struct gtu_ctx *ctx, u32 id)
+static void gtu_queue_check_hang(struct gtu_device *gtu, u32 id)
 {
-	struct gtu_queue *q;
-	bool hung = false;
+	struct gtu_queue *q = gtu_queue_lock(gtu, id);
+	bool hung;
 
-	mutex_lock(&ctx->lock);
-	q = ctx->torn_down ? NULL : xa_load(&ctx->queue, id);
-	if (q) {
-		hung = gtu_queue_hung(ctx, q);
-		spin_lock_irq(&q->wait_lock);
-		q->seen.hang_reported = hung;
-		q->seen.since = jiffies;
-		spin_unlock_irq(&q->wait_lock);
-	}
+	if (!q)
+		return;
+	hung = gtu_queue_hung(q->ctx, q);
+	spin_lock_irq(&q->wait_lock);
+	q->seen.hang_reported = hung;
+	q->seen.since = jiffies;
+	spin_unlock_irq(&q->wait_lock);
 	if (hung)
-		gtu_dump(ctx->gtu, ctx, "queue %u of context %u made no progress for %u ms", id,
-			 ctx->id, READ_ONCE(hang_ms));
-	mutex_unlock(&ctx->lock);
+		gtu_dump(gtu, q->ctx, "queue %u of context %u made no progress for %u ms", id,
+			 q->ctx->id, READ_ONCE(hang_ms));
+	gtu_queue_unlock(q);
 }
 
-/*
- * Check all queues. Returns whether there are waiters. *@suspect: context of a
- * stalled queue *@id, with a reference.
- */
-static bool gtu_watchdog_queues(struct gtu_device *gtu, struct gtu_ctx **suspect, u32 *id)
+/* Check all queues. Returns whether there are waiters. *@stalled: a queue, or -1 */
+static bool gtu_watchdog_queues(struct gtu_device *gtu, int *stalled)
 {
 	bool waiter, waiters = false;
 	struct gtu_queue *q;
@@ -124,10 +119,8 @@ static bool gtu_watchdog_queues(struct gtu_device *gtu, struct gtu_ctx **suspect
 			if (!waiter) {
 				q->seen.unnotified = false;
 				q->seen.since = jiffies;
-			} else if (gtu_queue_stalled(q) && !*suspect) {
-				kref_get(&q->ctx->ref);
-				*suspect = q->ctx;
-				*id = i;
+			} else if (gtu_queue_stalled(q) && *stalled < 0) {
+				*stalled = i;
 			}
 			spin_unlock(&q->wait_lock);
 		}
@@ -152,18 +145,15 @@ static bool gtu_watchdog_readers(struct gtu_device *gtu)
 static void gtu_watchdog_work(struct work_struct *work)
 {
 	struct gtu_device *gtu = container_of(to_delayed_work(work), struct gtu_device, watchdog);
-	struct gtu_ctx *suspect = NULL;
+	int stalled = -1;
 	bool waiters;
-	u32 id;
 
 	if (READ_ONCE(gtu->state) != GTU_STATE_UP)
 		return;
-	waiters = gtu_watchdog_queues(gtu, &suspect, &id);
+	waiters = gtu_watchdog_queues(gtu, &stalled);
 	waiters |= gtu_watchdog_readers(gtu);
-	if (suspect) {
-		gtu_queue_check_hang(suspect, id);
-		gtu_ctx_put(suspect);
-	}
+	if (stalled >= 0)
+		gtu_queue_check_hang(gtu, stalled);
 	/* During a function reset the registers are not accessible. */
 	if (waiters && mutex_trylock(&gtu->mbox_lock)) {
 		gtu_alive(gtu);

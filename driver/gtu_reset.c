@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Device failure, quiesce and reset: which contexts survive, and when memory
+ * that the device could access may be freed.
+ */
+#include <linux/iopoll.h>
+
+#include "gtu_drv.h"
+#include "gtu_trace.h"
+
+#define GTU_RESET_TIMEOUT_US	(2 * USEC_PER_SEC)
+
+/*
+ * Mark the device dead for good. Waiters return -ENODEV; programs that poll the
+ * rings read GTU_QUEUE_DISABLED. May be called in interrupt context.
+ */
+void gtu_set_dead(struct gtu_device *gtu)
+{
+	if (READ_ONCE(gtu->state) == GTU_STATE_DEAD)
+		return;
+	WRITE_ONCE(gtu->state, GTU_STATE_DEAD);
+	gtu_queues_wake(gtu);
+}
+
+/*
+ * Check that the device responds. GTU_REG_MAGIC is read because any other
+ * register may legitimately read as all ones. Returns 0 or -ENODEV.
+ *
+ * A device that fails to respond during a function reset by the PCI core is not
+ * marked dead here: gtu_reset_end() decides. Such a reset sets the epoch to 0,
+ * and a new epoch follows it.
+ */
+int gtu_alive(struct gtu_device *gtu)
+{
+	u32 epoch = READ_ONCE(gtu->epoch);
+
+	/*
+	 * Not accessible: on some buses reading the registers would hang the
+	 * CPU.
+	 */
+	if (!epoch)
+		return -ENODEV;
+	if (gtu_rd(gtu, GTU_REG_MAGIC) == GTU_MAGIC)
+		return 0;
+	if (READ_ONCE(gtu->epoch) == epoch)
+		gtu_set_dead(gtu);
+	return -ENODEV;
+}
+
+static bool gtu_quiesce(struct gtu_device *gtu)
+{
+	lockdep_assert_held(&gtu->mbox_lock);
+	if (!gtu->quiesce_called) {
+		gtu->quiesce_called = true;
+		gtu->quiesced = gtu->bus->quiesce(gtu);
+		if (!gtu->quiesced)
+			dev_err(gtu->parent,
+				"cannot stop DMA: leaking the memory that the device can access\n");
+	}
+	return gtu->quiesced;
+}
+
+/*
+ * Restore the state that all contexts share and a reset clears: settings and
+ * event rings.
+ */
+static int gtu_reload(struct gtu_device *gtu)
+{
+	unsigned int page, n;
+
+	for (page = 0; page < GTU_UNIT_PAGES; page++)
+		for (n = 0; n < GTU_UREG_SETS; n++)
+			if (gtu->setting_valid[page] & BIT(n))
+				gtu_wr(gtu, (page + 1) * GTU_PAGE + GTU_UREG_SET(n),
+				       gtu->setting[page][n]);
+	return gtu_events_enable(gtu);
+}
+
+/*
+ * Set the device epoch after a reset. Epochs restart when the reset removed
+ * power, so kill contexts of an earlier epoch of the same number.
+ */
+static void gtu_epoch_begin(struct gtu_device *gtu, u32 epoch)
+{
+	struct gtu_ctx *ctx;
+
+	lockdep_assert_held(&gtu->mbox_lock);
+	spin_lock_irq(&gtu->ctx_lock);
+	list_for_each_entry(ctx, &gtu->contexts, link)
+		if (ctx->epoch == epoch)
+			WRITE_ONCE(ctx->epoch, GTU_EPOCH_NEVER);
+	spin_unlock_irq(&gtu->ctx_lock);
+	WRITE_ONCE(gtu->epoch, epoch);
+}
+
+/* Wait for the end of a reset that began in epoch @before. */
+static int gtu_reset_wait(struct gtu_device *gtu, u32 before)
+{
+	u32 epoch, status;
+	int ret;
+
+	ret = read_poll_timeout(gtu_rd, epoch, epoch != before, 100, GTU_RESET_TIMEOUT_US, false,
+				gtu, GTU_REG_EPOCH);
+	if (!ret && epoch != GTU_ALL_ONES && epoch)
+		ret = read_poll_timeout(gtu_rd, status, status & GTU_STATUS_READY, 100,
+					GTU_RESET_TIMEOUT_US, false, gtu, GTU_REG_STATUS);
+	else
+		ret = ret ?: -ENODEV;
+	if (!ret && status == GTU_ALL_ONES)
+		ret = -ENODEV;
+	if (!ret)
+		gtu_epoch_begin(gtu, epoch);
+	return ret;
+}
+
+static int gtu_reset_registers(struct gtu_device *gtu, u32 before)
+{
+	lockdep_assert_held(&gtu->mbox_lock);
+	if (before == GTU_ALL_ONES)
+		return -ENODEV;
+	gtu_wr(gtu, GTU_REG_RESET, GTU_RESET_KEY);
+	return gtu_reset_wait(gtu, before);
+}
+
+/*
+ * Reset the device, for a bus that cannot block its memory accesses. Returns
+ * true if the device has dropped all addresses.
+ */
+bool gtu_hw_reset(struct gtu_device *gtu)
+{
+	return !gtu_reset_registers(gtu, gtu_rd(gtu, GTU_REG_EPOCH));
+}
+
+/*
+ * Reset the device and restore its settings, without waking the waiters of dead
+ * contexts.
+ *
+ * @dma_off: DMA is disabled. Enable it only after the reset: until then the
+ * device holds addresses of memory that may belong to others now.
+ */
+static int gtu_reset_and_reload(struct gtu_device *gtu, bool dma_off)
+{
+	u32 before = gtu_rd(gtu, GTU_REG_EPOCH);
+	int ret = gtu_reset_registers(gtu, before);
+
+	if (!ret && dma_off)
+		gtu->bus->enable_dma(gtu);
+	if (!ret)
+		ret = gtu_reload(gtu);
+	trace_gtu_reset(gtu, before, ret);
+	if (ret) {
+		dev_err(gtu->parent, "reset failed: %d\n", ret);
+		gtu_set_dead(gtu);
+	}
+	return ret;
+}
+
+static int gtu_reset_locked(struct gtu_device *gtu)
+{
+	int ret = gtu_reset_and_reload(gtu, false);
+
+	gtu_queues_wake(gtu);
+	return ret;
+}
+
+/*
+ * Called under ctx->lock for a published context when the device did not
+ * release its resources: reset the device or, failing that, quiesce it. Returns
+ * true if the device certainly does not access them any more.
+ */
+bool gtu_force_quiesce(struct gtu_ctx *ctx, const char *why)
+{
+	struct gtu_device *gtu = ctx->gtu;
+	u32 epoch = ctx->epoch;
+	bool quiesced;
+
+	if (READ_ONCE(gtu->epoch) == epoch && READ_ONCE(gtu->state) == GTU_STATE_UP)
+		gtu_dump(gtu, ctx, "%s (context %u)", why, ctx->id);
+	mutex_lock(&gtu->mbox_lock);
+	if (gtu->epoch == epoch && READ_ONCE(gtu->state) == GTU_STATE_UP) {
+		dev_err(gtu->parent, "resetting the device: %s\n", why);
+		gtu_reset_locked(gtu);
+	}
+	/* A device that is up in a later epoch has dropped the context. */
+	quiesced = (gtu->epoch && gtu->epoch != epoch && READ_ONCE(gtu->state) == GTU_STATE_UP) ||
+		   gtu_quiesce(gtu);
+	mutex_unlock(&gtu->mbox_lock);
+	return quiesced;
+}
+
+/*
+ * The PCI core is about to reset the function, for example through sysfs. Kill
+ * all contexts and hold the mailbox until gtu_reset_end().
+ */
+void gtu_reset_begin(struct gtu_device *gtu)
+{
+	mutex_lock(&gtu->mbox_lock);
+	WRITE_ONCE(gtu->epoch, 0);
+	gtu_queues_wake(gtu);
+}
+
+void gtu_reset_end(struct gtu_device *gtu)
+{
+	int ret = gtu_reset_wait(gtu, 0);
+
+	/*
+	 * The core restored bus mastering with the config space, and used up
+	 * the saved state: save it again.
+	 */
+	if (!ret && !gtu->quiesce_called)
+		gtu->bus->enable_dma(gtu);
+	if (!ret)
+		ret = gtu_reload(gtu);
+	trace_gtu_reset(gtu, 0, ret);
+	if (ret) {
+		dev_err(gtu->parent, "function reset failed: %d\n", ret);
+		gtu_set_dead(gtu);
+	}
+	/* Wake again: the device wrote queue states until it was reset. */
+	gtu_queues_wake(gtu);
+	mutex_unlock(&gtu->mbox_lock);
+}
+
+/*
+ * Quiesce the device and stop accessing its registers, for a system suspend or
+ * a bus error. Contexts read as dead meanwhile; the caller decides which of
+ * them are.
+ */
+void gtu_hw_stop(struct gtu_device *gtu)
+{
+	mutex_lock(&gtu->mbox_lock);
+	gtu_quiesce(gtu);
+	WRITE_ONCE(gtu->epoch, 0);
+	mutex_unlock(&gtu->mbox_lock);
+}
+
+/*
+ * Restart the device after gtu_hw_stop(), as after a reset. Does not wake
+ * waiters of dead contexts.
+ */
+int gtu_hw_restart(struct gtu_device *gtu)
+{
+	int ret = -ENODEV;
+
+	mutex_lock(&gtu->mbox_lock);
+	if (READ_ONCE(gtu->state) == GTU_STATE_UP) {
+		gtu->quiesce_called = false;
+		ret = gtu_reset_and_reload(gtu, true);
+	}
+	mutex_unlock(&gtu->mbox_lock);
+	return ret;
+}
+
+/*
+ * Start the device from any state. Event rings and interrupts must be set up.
+ */
+int gtu_hw_start(struct gtu_device *gtu)
+{
+	int ret;
+
+	mutex_lock(&gtu->mbox_lock);
+	ret = gtu_reset_and_reload(gtu, true);
+	if (!ret)
+		gtu_fdt_read(gtu);
+	mutex_unlock(&gtu->mbox_lock);
+	return ret;
+}

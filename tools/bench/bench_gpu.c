@@ -177,7 +177,7 @@ static int prepare_graph(struct gpu_bench *b, const char *name, struct gtu_error
 	if (!b->result || !b->source || !b->first_rank)
 		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for the results of %" PRIu64 " vertices", b->g.n);
 	for (i = 0; i < 64;) {
-		v = mix_bits(state++) % b->g.n;
+		v = gtu_splitmix64_hash(state++) % b->g.n;
 		if (b->g.row[v] != b->g.row[v + 1])
 			b->source[i++] = v;
 	}
@@ -218,7 +218,7 @@ static int hash_part(void *arg, uint64_t first, uint64_t end)
 	uint64_t v, sum = 0;
 
 	for (v = first; v < end; v++)
-		sum += mix_bits(h->result[v] ^ v << 1);
+		sum += gtu_splitmix64_hash(h->result[v] ^ v << 1);
 	__atomic_fetch_add(&h->sum, sum, __ATOMIC_RELAXED);
 	return 0;
 }

@@ -6,8 +6,8 @@
 #include "firmware-model/lab/engine/energy.h"
 #include "firmware-model/lab/kernels/scu_graph.h"
 #include "lab_same.h"
-#include "tests/unit/scu_reference.h"
 #include "tests/unit/test.h"
+#include "tests/unit/scu_reference.h"
 
 static struct gtu_error err;
 
@@ -427,7 +427,6 @@ static void frontier(const char *machine, const struct scu_pipe_shape *shape, ui
 	operand(GTU_SCU_OUT, 2, c->count[GTU_SCU_C_GROUPED]);
 	both(GTU_OP_SCU_EXPAND, GTU_STEP_APPLY, EXPAND_PARAM);
 
-	ref_tables_close(&tables);
 	close_machine();
 }
 

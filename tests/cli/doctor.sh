@@ -63,8 +63,7 @@ finds() {
 
 # ill NAME REGEX: gtu doctor fails, and a finding matches
 ill() {
-	exits 1 "$1" doctor
-	finds "$1, and finds '$2'" "$2"
+	prints 1 "$1" "$2" doctor
 }
 
 if [ "$(id -u)" = 0 ] && ! nobody gtu version >/dev/null 2>&1; then
@@ -200,22 +199,18 @@ exits 1 "gtu doctor --graph fails where the limit on locked memory is too small"
 finds "gtu doctor --graph names the bytes needed, allowed and in use, and a limit that would do" \
 	"^fail +memlock +[0-9]{7,} bytes cannot be pinned .* limit on locked memory is 8388608 bytes, of which 4194304 are in use; raise it to [0-9]+ KiB"
 finds "gtu doctor --graph names the ways to raise the limit" "ulimit -l.*limits.conf.*LimitMEMLOCK="
-exits 1 "gtu doctor --graph tries the false device file for a small graph" doctor --graph small.gtu
-finds "gtu doctor --graph says that the small graph may be pinned" "^ok +memlock +small.gtu needs [0-9]+ bytes pinned, and may"
-exits 1 "gtu doctor --graph fails for a file that is no graph" doctor --graph /dev/null
-finds "gtu doctor --graph reports the unreadable graph as a failure of memlock" "^fail +memlock "
+prints 1 "gtu doctor --graph tries the false device file for a small graph" "^ok +memlock +small.gtu needs [0-9]+ bytes pinned, and may" doctor --graph small.gtu
+prints 1 "gtu doctor --graph fails for a file that is no graph" "^fail +memlock " doctor --graph /dev/null
 echo "Max locked memory         unlimited            unlimited            bytes" >tree/proc/self/limits
 ill "gtu doctor tries the false device file without a limit on locked memory" "^ok +memlock "
 echo "always madvise [never]" >tree/sys/kernel/mm/transparent_hugepage/enabled
 ill "gtu doctor tries the false device file without huge pages" "^warn +pages "
 
-check "gtu doctor passes the model in its own process" gtu doctor --device model
-finds "gtu doctor gets a job back from the model" "^ok +job "
+prints "gtu doctor passes the model in its own process" "^ok +job " gtu doctor --device model
 finds "gtu doctor says that nothing is in the way" "Everything that was checked works"
 exits 2 "gtu doctor refuses an unknown device" gtu doctor --device modal0
 exits 2 "gtu doctor refuses an unknown option" gtu doctor --devices model
-check "gtu doctor --help exits with 0" gtu doctor --help
-finds "gtu doctor --help explains what warn means" "warn \(works with restrictions\)"
+prints "gtu doctor --help exits with 0" "warn \(works with restrictions\)" gtu doctor --help
 healthy
 rm -r tree/sys/module/gtu
 exits 1 "gtu doctor --json - fails where the module is not loaded" doctor --json -

@@ -135,8 +135,7 @@ rm long.gtu
 printf '1 2\n' >pair.e
 fails_with 3 "gtu stat refuses an .e file without its .v file" "the .v file with .*is missing.*use another suffix" gtu stat pair.e
 printf '1\n2\n3\n' >pair.v
-exits 3 "gtu stat refuses an .e file that may be directed or not" gtu stat pair.e
-says "gtu stat names the .properties file, --directed and --undirected" "the .properties file with .* is missing; read it with --directed or --undirected"
+fails_with 3 "gtu stat refuses an .e file that may be directed or not" "the .properties file with .* is missing; read it with --directed or --undirected" gtu stat pair.e
 check "gtu stat --directed reads an .e file without its .properties file" gtu stat pair.e --directed
 cp pair.v other.v; cp pair.e other.e; printf 'graph.other.directed = false\n' >other.properties
 prints "gtu stat reads an .e file with its .properties file" "undirected" gtu stat other.e

@@ -50,11 +50,9 @@ guest 1 "no word about the kernel log" "^not ok 3 - t: the kernel's log could no
 guest 1 "a test without an exit status" '^not ok 2 - t: reported no exit status$' <<<$'@test t\n@test u\n@exit 0 0.1 0'
 guest 1 "a guest without a test" '^not ok 2 - the guest ran no test$' </dev/null
 printf '@boot unread\n@test t\n@exit 0 0.1 0\n@end 1\n' >stream
-exits 1 "a boot whose log was not read" awk -f "$flatten" stream
-says "a boot whose log was not read: the line" "^not ok 1 - boot: the kernel's log could not be read\$" "$out"
+prints 1 "a boot whose log was not read" "^not ok 1 - boot: the kernel's log could not be read\$" awk -f "$flatten" stream
 printf '@boot 0\n@test t\nok 1 a\n' >stream
-exits 1 "a guest that ends in a test" awk -f "$flatten" stream
-says "a guest that ends in a test: the line" '^not ok 3 - the guest ended in t before its tests did$' "$out"
+prints 1 "a guest that ends in a test" '^not ok 3 - the guest ended in t before its tests did$' awk -f "$flatten" stream
 
 # function NAME: extracts a function of init, with files of this folder
 function_of_init() { sed -n "/^$1() {/,/^}/p" "$init" | sed "s|/tmp/|$work/|g; s|/dmesg-check|$work/patterns|; s/sleep 6/sleep 0/"; }
@@ -64,8 +62,7 @@ function_of_init kmemleak >kmemleak
 leaks() { sh -c "$(sed "s|/sys/kernel/debug/kmemleak|$1|" kmemleak)
 kmemleak"; }
 check "kmemleak that reports nothing passes" leaks /dev/null
-exits 1 "kmemleak that takes no scan, as one that has disabled itself, fails" leaks "$work"
-says "kmemleak that takes no scan: the reason" "^kmemleak does not scan$" "$out"
+prints 1 "kmemleak that takes no scan, as one that has disabled itself, fails" "^kmemleak does not scan$" leaks "$work"
 exits 1 "kmemleak without its file fails" leaks "$work/none/kmemleak"
 echo leak >leak
 exits 1 "kmemleak that reports something fails" leaks "$work/leak"
@@ -77,17 +74,12 @@ line=$1
 . "$2"
 complaints' - "$1" "$work/complaints"; }
 grep -v '^#' "$(file_of dmesg-check)" >patterns
-check "a quiet kernel log is read" log "all is well"
-says "it has 0 complaints" "^0$" "$out"
-check "a complaint is read" log "WARNING: CPU: 0"
-says "it is 1 complaint" "^1$" "$out"
-check "kmemleak's end is read" log "kmemleak: Kernel memory leak detector disabled"
-says "it is a complaint" "^1$" "$out"
-check "a log that dmesg cannot read" log broken
-says "is unread" "^unread$" "$out"
+prints "a quiet kernel log is read" "^0$" log "all is well"
+prints "a complaint is read" "^1$" log "WARNING: CPU: 0"
+prints "kmemleak's end is read" "^1$" log "kmemleak: Kernel memory leak detector disabled"
+prints "a log that dmesg cannot read" "^unread$" log broken
 rm patterns
-check "a log without the patterns" log "WARNING: CPU: 0"
-says "is unread, too" "^unread$" "$out"
+prints "a log without the patterns" "^unread$" log "WARNING: CPU: 0"
 
 # guest-test with plans that need no guest
 mkdir tree && cp -r "$root/tests" tree/
@@ -107,25 +99,16 @@ find tree/tests/guest -name plans.sh | while read -r plans; do
 	)' >"$plans"
 done
 plan() { bash "$(find tree/tests/guest -name guest-test)" "$@"; }
-check "a plan that passes" plan distribution
-says "a plan that passes: its plan line" '^1\.\.1$' "$out"
-exits 1 "one plan that fails" plan faulty
-says "one plan that fails: the line" '^not ok 2 - b$' "$out"
-exits 1 "a plan that fails before one that passes" plan faulty distribution
-says "a plan that fails before one that passes: one plan line" '^1\.\.3$' "$out"
-check "a plan that is skipped" plan graphs
-says "a plan that is skipped: the line" '^ok 1 - graphs # SKIP no tool$' "$out"
-check "a plan that is skipped before one that passes" plan graphs distribution
-says "a plan that is skipped before one that passes: both are there" '^1\.\.2$' "$out"
-check "a result beside those of the guest" plan iommu
-says "a result beside those of the guest is counted" '^1\.\.2$' "$out"
-exits 1 "a plan that reports nothing" plan bringup distribution
-says "a plan that reports nothing: the line" '^not ok 1 - bringup: reported no test$' "$out"
+prints "a plan that passes" '^1\.\.1$' plan distribution
+prints 1 "one plan that fails" '^not ok 2 - b$' plan faulty
+prints 1 "a plan that fails before one that passes" '^1\.\.3$' plan faulty distribution
+prints "a plan that is skipped" '^ok 1 - graphs # SKIP no tool$' plan graphs
+prints "a plan that is skipped before one that passes" '^1\.\.2$' plan graphs distribution
+prints "a result beside those of the guest" '^1\.\.2$' plan iommu
+prints 1 "a plan that reports nothing" '^not ok 1 - bringup: reported no test$' plan bringup distribution
 exits 1 "a plan that is empty without a reason" plan 6.12
-exits 1 "a plan with fewer results than planned" plan tiny
-says "a plan with fewer results than planned: the line" '^not ok 2 - tiny: planned 2 tests, reported 1$' "$out"
-exits 1 "a plan with a bad exit status" plan life
-says "a plan with a bad exit status: the line" '^not ok 2 - life: exit status 3$' "$out"
+prints 1 "a plan with fewer results than planned" '^not ok 2 - tiny: planned 2 tests, reported 1$' plan tiny
+prints 1 "a plan with a bad exit status" '^not ok 2 - life: exit status 3$' plan life
 exits 1 "an unknown plan" plan nonsense
 
 # preparation of a guest: a missing requirement (status 77) is not a failure, any other status is
@@ -166,12 +149,9 @@ TEST_F(f, checks_in_setup_alone) { (void)self; }
 TEST_HARNESS_MAIN
 END
 check "a program of the kselftests' harness compiles" ${CC:-gcc} -D_GNU_SOURCE -Wall -Werror -I "$root/tests/kselftest" -o t t.c
-check "a kselftest that passes" ./t checks
-says "a kselftest that passes: totals" "pass:1 fail:0 skip:0" "$out"
-exits 1 "a kselftest that fails" ./t checks fails skips
-says "a kselftest that fails: totals" "pass:1 fail:1 skip:1" "$out"
-exits 4 "kselftests that all skip" ./t skips
-says "kselftests that all skip: totals" "pass:0 fail:0 skip:1" "$out"
+prints "a kselftest that passes" "pass:1 fail:0 skip:0" ./t checks
+prints 1 "a kselftest that fails" "pass:1 fail:1 skip:1" ./t checks fails skips
+prints 4 "kselftests that all skip" "pass:0 fail:0 skip:1" ./t skips
 says "kselftests that all skip: the plan" '^1\.\.1 # SKIP ' "$out"
 check "kselftests of which one skips" ./t checks skips
 exits 1 "a kselftest that checks nothing" ./t checks_nothing

@@ -40,8 +40,7 @@ given "mypy is missing (apt-get install mypy)" "$python" -c 'import mypy'
 mypy=(env MYPYPATH="$module" "$python" -m mypy --cache-dir="$work/mypy")
 check "mypy --strict finds nothing in the module" bash -c 'cd "$1" && shift && "$@"' - "$module" "${mypy[@]}"
 printf 'import gtu\ngraph = gtu.generate("road", scale=4)\nn: str = gtu.run(graph, "bfs").stats.edges\n' >use.py
-exits 1 "mypy finds a mistake in a program that uses the module" "${mypy[@]}" use.py
-says "mypy knows the type of stats.edges" "expression has type .int., variable has type .str." "$out"
+prints 1 "mypy finds a mistake in a program that uses the module" "expression has type .int., variable has type .str." "${mypy[@]}" use.py
 [ ${#sanitized[@]} -ne 0 ] || always
 
 # installation works without a compiler and without a network
@@ -58,8 +57,7 @@ same "the installed module returns the right result" "$out" <(echo 0)
 mkdir empty && printf 'raise ModuleNotFoundError("none", name="numpy")\n' >empty/numpy.py
 exits 1 "importing the module fails without NumPy" env PYTHONPATH="$work/empty:$module" "$python" -c 'import gtu'
 says "the error names the package that is missing" "ModuleNotFoundError: gtu needs NumPy: apt-get install python3-numpy"
-exits 1 "importing the module fails without its library" env GTU_LIBRARY=none.so.1 "$python" -c 'import gtu'
-says "the ImportError names the missing library and GTU_LIBRARY" "ImportError: gtu: none.so.1: .*check .GTU_LIBRARY"
+fails_with 1 "importing the module fails without its library" "ImportError: gtu: none.so.1: .*check .GTU_LIBRARY" env GTU_LIBRARY=none.so.1 "$python" -c 'import gtu'
 libc=$(ldd "$bin/gtu" | sed -n 's|.*=> \(/[^ ]*libm\.so[^ ]*\).*|\1|p')
 exits 1 "importing the module fails with another library" env GTU_LIBRARY="$libc" "$python" -c 'import gtu'
 says "the ImportError says that the library is older than the module" "ImportError: gtu: .* has no gtu_status_name: it is older than this module"

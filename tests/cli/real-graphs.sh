@@ -14,8 +14,7 @@ newer() {
 	verified "stcon over $name is right by $unit" gtu run stcon g.gtu --target "$last" --unit $unit --verify
 	case $name in
 	cond-mat-2005.*)
-		exits 3 "gcn over $name is refused by $unit for an infinite weight" gtu run gcn g.gtu --features 3 --unit $unit
-		says "the message about $name by $unit names the infinite weight" "has the weight inf"
+		fails_with 3 "gcn over $name is refused by $unit for an infinite weight" "has the weight inf" gtu run gcn g.gtu --features 3 --unit $unit
 		verified "gcn over $name with unit weights is right by $unit" gtu run gcn g.gtu --weights unit --features 3 --unit $unit --verify ;;
 	*)
 		verified "gcn over $name is right by $unit" gtu run gcn g.gtu --features 3 --unit $unit --verify ;;

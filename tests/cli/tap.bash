@@ -300,9 +300,12 @@ fails_with() {
 	says "$2, and says '$3'" "$3"
 }
 
-# prints NAME REGEX COMMAND...: the command succeeds, and a line of standard output matches
+# prints [CODE] NAME REGEX COMMAND...: the exit status is CODE [0], and a line of standard output matches
 prints() {
-	check "$1" "${@:3}"
+	local code=0
+
+	[[ $1 != [0-9]* ]] || { code=$1; shift; }
+	exits $code "$1" "${@:3}"
 	says "$1, and prints '$2'" "$2" "$out"
 }
 

@@ -44,8 +44,7 @@ device() {
 }
 
 # ---- missing files ----
-exits 1 "gtu top fails where the module is not loaded" gtu top
-says "gtu top names the module and the command that loads it" "there is no .*/sys/class/gtu: the module gtu is not loaded \('modprobe gtu' as root"
+fails_with 1 "gtu top fails where the module is not loaded" "there is no .*/sys/class/gtu: the module gtu is not loaded \('modprobe gtu' as root" gtu top
 mkdir -p tree/sys/class/gtu
 fails_with 1 "gtu top fails where the module has no device" "the module gtu is loaded and has no device; 'gtu doctor' finds the cause" gtu top --once
 device gtu0

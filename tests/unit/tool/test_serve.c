@@ -254,7 +254,6 @@ TEST(second_connection_is_refused)
 	CHECK_EQ(say_version(second, &r), -1);
 	close(second);
 	CHECK_EQ(get_region(first, 0, GTU_REG_MAGIC, 4), GTU_MAGIC);
-	close(first);
 }
 
 /* ---- Faults ------------------------------------------------------------------------------------- */
@@ -304,7 +303,6 @@ TEST(fault_all_ones)
 	put_region(sock, 0, GTU_REG_SCRATCH, 8, 1);
 	CHECK_EQ(ask(sock, CMD_RESET, NULL, 0, &r), 0);
 	CHECK_EQ(get_region(sock, 0, GTU_REG_MAGIC, 4), 0xffffffff);
-	close(sock);
 }
 
 TEST(fault_die_at)
@@ -323,7 +321,6 @@ TEST(fault_die_at)
 	CHECK(!access(server_path, F_OK));
 	sock = start_server(NULL);
 	CHECK_EQ(get_region(sock, 0, GTU_REG_MAGIC, 4), GTU_MAGIC);
-	close(sock);
 }
 
 /* Messages that it leaves unread must not reset the connection: QEMU 11.1 aborts over that. */
@@ -350,7 +347,6 @@ TEST(fault_die_at_ends_the_stream)
 	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 	/* also when the process has ended */
 	CHECK_EQ(recv(sock, &byte, 1, 0), 0);
-	close(sock);
 }
 
 /* ---- The process --------------------------------------------------------------------------------- */
@@ -420,7 +416,6 @@ TEST(socket_in_use)
 	memset(longer, 'x', sizeof(longer));
 	longer[150] = 0;
 	CHECK_EQ(run_tool(longer, NULL), 2);
-	close(sock);
 }
 
 TEST(usage_errors)

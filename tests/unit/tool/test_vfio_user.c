@@ -14,7 +14,6 @@ static void check_alive(void)
 
 	CHECK_EQ(say_version(sock, &r), 0);
 	CHECK_EQ(get_region(sock, 0, GTU_REG_MAGIC, 4), GTU_MAGIC);
-	close(sock);
 }
 
 TEST(version_comes_first)
@@ -58,7 +57,6 @@ TEST(device_info)
 	CHECK_EQ(ask(sock, 6, &info, 16, &r), ENOTSUP);
 	CHECK_EQ(ask(sock, 14, &info, 16, &r), ENOTSUP);
 	CHECK_EQ(ask(sock, 0xffff, NULL, 0, &r), ENOTSUP);
-	close(sock);
 }
 
 static int ask_region(int sock, unsigned index, uint32_t argsz, struct region_sparse *out)
@@ -93,7 +91,6 @@ TEST(regions)
 	CHECK_EQ(ask_region(sock, 9, 32, &i), EINVAL);
 	CHECK_EQ(ask_region(sock, 0xffffffff, 32, &i), EINVAL);
 	CHECK_EQ(ask_region(sock, 0, 31, &i), EINVAL);
-	close(sock);
 }
 
 TEST(option_map_aperture)
@@ -131,7 +128,6 @@ TEST(option_map_aperture)
 	CHECK_EQ(i.info.flags, 3);
 	munmap(at, 1 << 20);
 	close(r.fd);
-	close(sock);
 }
 
 TEST(aperture_access_sizes)
@@ -145,7 +141,6 @@ TEST(aperture_access_sizes)
 	CHECK_EQ(get_region(sock, 4, 0, 4), 'a' << 24);
 	a.at.offset = (16 << 20) - 12;
 	CHECK_EQ(ask(sock, CMD_REGION_WRITE, &a, 16 + 13, &r), EINVAL);
-	close(sock);
 }
 
 TEST(configuration_space)
@@ -183,7 +178,6 @@ TEST(configuration_space)
 	CHECK(seen & 1u << PCI_CAP_ID_EXP && seen & 1u << PCI_CAP_ID_MSIX);
 	CHECK_EQ(write_region(sock, CONFIG, 4093, 4, 0), EINVAL);
 	CHECK_EQ(write_region(sock, CONFIG, 0xfffffffffffffffe, 4, 0), EINVAL);
-	close(sock);
 }
 
 TEST(resets)
@@ -209,7 +203,6 @@ TEST(resets)
 	CHECK_EQ(get_region(sock, CONFIG, PCI_COMMAND, 2), 0);
 	CHECK_EQ(get_region(sock, 0, GTU_REG_EPOCH, 4), epoch + 2);
 	CHECK_EQ(get_region(sock, 0, GTU_REG_SCRATCH, 8), 0);
-	close(sock);
 }
 
 TEST(region_access_limits)
@@ -236,7 +229,6 @@ TEST(region_access_limits)
 	a.at.region = 4;
 	CHECK_EQ(ask(sock, CMD_REGION_READ, &a, 16, &r), E2BIG);
 	CHECK_EQ(get_region(sock, 0, GTU_REG_MAGIC, 4), GTU_MAGIC);
-	close(sock);
 }
 
 TEST(writes_without_reply)
@@ -256,7 +248,6 @@ TEST(writes_without_reply)
 	CHECK(vfio_user_send(sock, &w[1], w[1].head.size, NULL, 0));
 	CHECK(vfio_user_send(sock, &w[2], w[2].head.size, NULL, 0));
 	CHECK_EQ(get_region(sock, 0, GTU_REG_SCRATCH, 8), 7);
-	close(sock);
 }
 
 TEST(interrupts)
@@ -315,7 +306,6 @@ TEST(interrupts)
 	CHECK_EQ(take_event(fd[1], 50), 0);
 	for (i = 0; i < 32; i++)
 		close(fd[i]);
-	close(sock);
 }
 
 /* A full eventfd must not block the device. */
@@ -330,7 +320,6 @@ TEST(full_eventfd)
 	CHECK_EQ(set_irqs(sock, BY_NOTHING, 0, 1, NULL, 0), 0);
 	CHECK_EQ(get_region(sock, 0, GTU_REG_MAGIC, 4), GTU_MAGIC);
 	close(fd);
-	close(sock);
 }
 
 TEST(memory_maps)
@@ -381,7 +370,6 @@ TEST(memory_maps)
 	CHECK_EQ(ask(sock, CMD_DMA_UNMAP, unmap, sizeof(unmap), &r), 0);
 	CHECK_EQ(map_memory(sock, 0x5000, 0x1000, fd, 0), 0);
 	close(fd);
-	close(sock);
 }
 
 TEST(many_memory_maps)
@@ -400,7 +388,6 @@ TEST(many_memory_maps)
 		CHECK_EQ(unmap_memory(sock, 0, 1 << 30), 0);
 	}
 	close(fd);
-	close(sock);
 }
 
 /* An invalid message ends its connection only. */
@@ -464,7 +451,6 @@ TEST(message_byte_by_byte)
 	CHECK(receive_reply(sock, &r));
 	CHECK_EQ(r.head.size, 36);
 	CHECK(!memcmp(r.data + 16, "GTU1", 4));
-	close(sock);
 }
 
 /* The server does not block on a peer that does not read its replies, and sends them later. */
@@ -484,7 +470,6 @@ TEST(peer_does_not_read)
 		CHECK_EQ(r.head.id, i);
 		CHECK_EQ(r.head.size, 32 + 65536);
 	}
-	close(sock);
 }
 
 TEST_MAIN

@@ -97,6 +97,12 @@ static inline int server_status(void)
 	return status;
 }
 
+static inline void close_socket(void *fd)
+{
+	close((int)(intptr_t)fd);
+}
+
+/* A connection to the server, closed at the latest when the test ends. */
 static inline int connect_server(void)
 {
 	int i, fd = -1;
@@ -112,6 +118,7 @@ static inline int connect_server(void)
 		usleep(10000);
 	}
 	CHECKF(fd >= 0, "no server at %s", server_path);
+	test_at_end(close_socket, (void *)(intptr_t)fd);
 	return fd;
 }
 

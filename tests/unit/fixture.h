@@ -208,6 +208,16 @@ static inline struct fx *fx_open(const struct gtu_dev_config *config, uint64_t s
 	return f;
 }
 
+/* A device with @queues queues of context 0. */
+static inline struct fx *fx_open_queues(unsigned queues)
+{
+	struct fx *f = fx_open(NULL, 1);
+
+	for (unsigned n = 1; n < queues; n++)
+		fx_queue_open(f, n, 0, GTU_RING_NONE);
+	return f;
+}
+
 /*
  * Enter a region of @length bytes from byte @offset (a multiple of 8) of a contiguous buffer;
  * returns its key.

@@ -113,13 +113,12 @@ TEST(cancel_across_index_wraparound)
 
 TEST(cancel_of_a_stalled_demand_stream_releases_its_unit)
 {
-	struct fx *f = fx_open(NULL, 1);
+	struct fx *f = fx_open_queues(2);
 	struct gtu_hw_ring *ring;
 	struct gtu_hw_desc s = fx_stream(f, 10000, 4, GTU_IRU_DEMAND, &ring);
 	struct gtu_hw_desc other = fx_stream(f, 100, 128, 0, NULL);
 	struct gtu_hw_cpl c;
 
-	fx_queue_open(f, 1, 0, GTU_RING_NONE);
 	fx_submit_to(f, 0, &s);
 	fx_submit_run(f, 0, &nop);
 	CHECK_EQ(ring->waiting, 1);
@@ -152,12 +151,10 @@ TEST(cancel_of_a_stream_that_waits_for_space)
 
 TEST(cancel_of_a_job_that_waits_for_a_unit)
 {
-	struct fx *f = fx_open(NULL, 1);
+	struct fx *f = fx_open_queues(3);
 	struct gtu_hw_ring *ring;
 	struct gtu_hw_desc s = fx_stream(f, 10000, 2, 0, &ring), other = fx_stream(f, 100, 128, 0, NULL);
 
-	fx_queue_open(f, 1, 0, GTU_RING_NONE);
-	fx_queue_open(f, 2, 0, GTU_RING_NONE);
 	fx_submit_run(f, 0, &s);
 	fx_submit_run(f, 1, &other);
 	fx_submit_run(f, 2, &other);
@@ -174,11 +171,9 @@ TEST(cancel_of_a_job_that_waits_for_a_unit)
 
 TEST(cancel_of_a_fence_and_of_the_job_it_waits_for)
 {
-	struct fx *f = fx_open(NULL, 1);
+	struct fx *f = fx_open_queues(3);
 	struct gtu_hw_desc s = fx_stream(f, 10000, 2, 0, NULL);
 
-	fx_queue_open(f, 1, 0, GTU_RING_NONE);
-	fx_queue_open(f, 2, 0, GTU_RING_NONE);
 	fx_submit_to(f, 0, &s);
 	fx_submit_to(f, 1, &fence);
 	fx_submit_to(f, 1, &nop);

@@ -22,9 +22,8 @@ TEST(seek_resumes_a_queue)
 	const uint32_t slots = 1u << FX_RING_LOG2, first = 3 * slots - 2;
 	const uint64_t busy[] = { 0, 0, 0 }, far[] = { 1, first, first - slots - 1 }, wide[] = { 1, 1ull << 32, 1 },
 		       seek[] = { 1, first, first - 1 };
-	struct fx *f = fx_open(NULL, 1);
+	struct fx *f = fx_open_queues(2);
 
-	fx_queue_open(f, 1, 0, GTU_RING_NONE);
 	CHECK(fx_reg(f, GTU_REG_CAPS, 8) & GTU_CAP_SEEK);
 	fx_submit_to(f, 0, &nop);
 	fx_run(f, 100);

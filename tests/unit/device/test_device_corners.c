@@ -11,10 +11,9 @@ static const struct gtu_hw_desc fence = { .opcode = GTU_OP_FENCE }, nop = { .opc
 TEST(fence_after_a_rejected_job)
 {
 	const struct gtu_hw_desc bad = { .opcode = 0xff };
-	struct fx *f = fx_open(NULL, 1);
+	struct fx *f = fx_open_queues(2);
 	struct gtu_hw_cpl c;
 
-	fx_queue_open(f, 1, 0, GTU_RING_NONE);
 	fx_submit_to(f, 1, &bad);
 	fx_submit_run(f, 0, &fence);
 	CHECK(fx_poll(f, 1, &c) && fx_poll(f, 0, &c));
@@ -22,11 +21,10 @@ TEST(fence_after_a_rejected_job)
 
 TEST(fence_and_a_queue_that_is_reset)
 {
-	struct fx *f = fx_open(NULL, 1);
+	struct fx *f = fx_open_queues(2);
 	struct gtu_hw_desc s = fx_stream(f, 100000, 2, 0, NULL);
 	struct gtu_hw_cpl c;
 
-	fx_queue_open(f, 1, 0, GTU_RING_NONE);
 	fx_submit_run(f, 1, &s);
 	fx_submit_run(f, 0, &fence);
 	CHECK(!fx_poll(f, 0, &c));
@@ -88,12 +86,11 @@ TEST(very_large_limits)
 
 TEST(a_stalled_stream_loses_its_exclusive_unit)
 {
-	struct fx *f = fx_open(NULL, 1);
+	struct fx *f = fx_open_queues(2);
 	struct gtu_hw_ring *ring;
 	struct gtu_hw_desc s = fx_stream(f, 100000, 2, 0, &ring), other = fx_stream(f, 100, 4, 0, NULL);
 	struct gtu_hw_cpl c;
 
-	fx_queue_open(f, 1, 0, GTU_RING_NONE);
 	fx_submit_run(f, 0, &s);
 	CHECK_EQ(ring->waiting, 1);
 	CHECK(fx_reg(f, GTU_REG_STATUS, 4) & GTU_STATUS_BUSY);
@@ -116,14 +113,12 @@ TEST(a_stalled_stream_loses_its_exclusive_unit)
 
 TEST(stall_time_includes_work_of_other_queues)
 {
-	struct fx *f = fx_open(NULL, 1);
+	struct fx *f = fx_open_queues(3);
 	struct gtu_hw_desc s = fx_stream(f, 100000, 2, 0, NULL), d = fx_fill(f, 1 << 20);
 	struct gtu_hw_cpl c;
 	uint64_t start, now;
 	bool ended = false;
 
-	fx_queue_open(f, 1, 0, GTU_RING_NONE);
-	fx_queue_open(f, 2, 0, GTU_RING_NONE);
 	fx_submit_run(f, 0, &s);
 	fx_submit_to(f, 1, &s);
 	/* most of the time passes idle, the rest while a third queue is busy */

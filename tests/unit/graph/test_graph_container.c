@@ -307,15 +307,8 @@ static void open_huge(uint64_t n, uint64_t m, uint32_t edge_bytes)
 	unlink(path);
 }
 
-TEST(open_billion_edges_without_copy)
-{
-	open_huge(30000000, 1000000000, 8);
-}
-
-TEST(open_more_than_2_32_edges)
-{
-	open_huge(1000, (1ull << 32) + 1000, 4);
-}
+TEST(open_billion_edges_without_copy) { open_huge(30000000, 1000000000, 8); }
+TEST(open_more_than_2_32_edges) { open_huge(1000, (1ull << 32) + 1000, 4); }
 
 /* Write a modified header, then open or check the file. */
 static int try_header(const char *path, const struct gtu_container_header *h)

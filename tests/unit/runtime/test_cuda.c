@@ -50,7 +50,6 @@ static void load_says(const char *library, int major, const char *want)
 }
 
 TEST(no_driver) { load_says("libcuda-that-nobody-has.so.1", 12, "no CUDA driver on this computer"); }
-
 TEST(damaged_driver) { load_says(path_of("libcuda-old.so.1"), 12, "has no cuGetErrorName"); }
 
 TEST(no_gpu)

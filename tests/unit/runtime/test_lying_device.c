@@ -286,30 +286,11 @@ static void run_all(unsigned lies, uint64_t runs)
 	       runs * UNITS * ALGORITHMS);
 }
 
-TEST(corrupt_completions)
-{
-	run_all(COMPLETIONS, TEST_CASES(15));
-}
-
-TEST(wrong_counts_and_spurious_cancellations)
-{
-	run_all(COUNTS, TEST_CASES(10));
-}
-
-TEST(wrong_comparisons)
-{
-	run_all(MASKS, TEST_CASES(5));
-}
-
-TEST(wrong_outputs)
-{
-	run_all(OUTPUTS, TEST_CASES(10));
-}
-
-TEST(forged_records)
-{
-	run_all(RECORDS, TEST_CASES(10));
-}
+TEST(corrupt_completions) { run_all(COMPLETIONS, TEST_CASES(15)); }
+TEST(wrong_counts_and_spurious_cancellations) { run_all(COUNTS, TEST_CASES(10)); }
+TEST(wrong_comparisons) { run_all(MASKS, TEST_CASES(5)); }
+TEST(wrong_outputs) { run_all(OUTPUTS, TEST_CASES(10)); }
+TEST(forged_records) { run_all(RECORDS, TEST_CASES(10)); }
 
 /* A storage has more entries than vertices, so a valid entry index may be an invalid vertex. */
 TEST(forged_vertices_of_a_storage)
@@ -321,9 +302,6 @@ TEST(forged_vertices_of_a_storage)
 		run_one(WEAVE, GTU_WITH_WEAVER, RECORDS, seed);
 }
 
-TEST(all_at_once)
-{
-	run_all(COMPLETIONS | OUTPUTS | RECORDS, TEST_CASES(10));
-}
+TEST(all_at_once) { run_all(COMPLETIONS | OUTPUTS | RECORDS, TEST_CASES(10)); }
 
 TEST_MAIN

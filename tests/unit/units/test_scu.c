@@ -276,10 +276,7 @@ static void random_cases(unsigned n, uint64_t seed, const struct gtu_dev_config 
 	gtu_scu_kernels_use(NULL);
 }
 
-TEST(random_jobs)
-{
-	random_cases(TEST_CASES(6000), 1, NULL);
-}
+TEST(random_jobs) { random_cases(TEST_CASES(6000), 1, NULL); }
 
 TEST(random_jobs_of_a_narrow_unit)
 {

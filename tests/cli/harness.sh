@@ -186,6 +186,7 @@ scripts=()
 for file in *.sh; do [ "$file" = harness.sh ] || scripts+=("$file"); done
 at_least 25 ${#scripts[@]} "scripts"
 for file in "${scripts[@]}"; do
+	lacks "$file has no exit of awk that an exit in END overrides" '\{ *exit [1-9].*END *\{[^}]*exit' "$file"
 	holds "$file ends with finish" awk 'NF { last = $0 } END { exit last != "finish" }' "$file"
 done
 finish

@@ -37,7 +37,7 @@ given "a sanitized library is tested by the module's own tests only" test ${#san
 
 # the annotations
 given "mypy is missing (apt-get install mypy)" "$python" -c 'import mypy'
-mypy=(env MYPYPATH="$module" "$python" -m mypy --cache-dir="$work/mypy")
+mypy=(env MYPYPATH="$module" "$python" -m mypy --cache-dir="$root/build/mypy")
 check "mypy --strict finds nothing in the module" bash -c 'cd "$1" && shift && "$@"' - "$module" "${mypy[@]}"
 printf 'import gtu\ngraph = gtu.generate("road", scale=4)\nn: str = gtu.run(graph, "bfs").stats.edges\n' >use.py
 prints 1 "mypy finds a mistake in a program that uses the module" "expression has type .int., variable has type .str." "${mypy[@]}" use.py

@@ -192,7 +192,7 @@ TEST(the_library_reports_corruption_and_recovers)
 	uint64_t seed;
 
 	for (seed = 1; seed <= 200; seed++) {
-		struct gtu_device *dev = open_model("model:aperture_bytes=4096");
+		struct gtu_device *dev = open_model("model");
 		struct gtu_queue *q = open_queue(dev, NULL);
 
 		gtu_set_timeout(dev, 2000000);
@@ -219,7 +219,7 @@ TEST(algorithms_report_corruption)
 
 	for (seed = 1; seed <= 150; seed++) {
 		struct gtu_algorithm_options opt = { .unit = unit[seed % 3], .chunk_log2 = 6 };
-		struct gtu_device *dev = open_model("model:aperture_bytes=4096");
+		struct gtu_device *dev = open_model("model");
 		int rc;
 
 		gtu_set_timeout(dev, 2000000);
@@ -249,7 +249,7 @@ TEST(forged_records_are_reported)
 
 	for (seed = 1; seed <= 240; seed++) {
 		struct gtu_algorithm_options opt = { .unit = unit[seed % 3], .chunk_log2 = 6, .iterations = 2 };
-		struct gtu_device *dev = open_model("model:aperture_bytes=4096");
+		struct gtu_device *dev = open_model("model");
 		int rc;
 
 		gtu_set_timeout(dev, 2000000);

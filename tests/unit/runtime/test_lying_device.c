@@ -232,7 +232,7 @@ static int run_one(enum algorithm algorithm, uint32_t unit, unsigned lies, uint6
 		.target = seed * 31 % n, .progress = &progress,
 	};
 	void *mark = test_mark(), *out = test_alloc(n, 8), *right = test_alloc(n, 8);
-	struct gtu_device *dev = open_model("model:aperture_bytes=4096");	/* quickly cleared */
+	struct gtu_device *dev = open_model("model");
 	int rc;
 
 	err.text[0] = 0;

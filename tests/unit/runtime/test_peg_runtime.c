@@ -162,6 +162,7 @@ TEST(bfs_of_figure_4)
 			CHECKF(got[v] == want[v], "seed %" PRIu64 ": vertex %" PRIu64 " has level %" PRId64 ", not %" PRId64,
 			       seed, v, got[v], want[v]);
 		gtu_peg_close(peg);
+		test_end(NULL);
 	}
 }
 
@@ -420,6 +421,7 @@ TEST(weaver_gather)
 		CHECK_EQ(next, b.m);
 		CHECK_EQ(rounds, (b.n + 511) / 512);
 		gtu_weaver_close(w);
+		test_end(NULL);
 	}
 }
 

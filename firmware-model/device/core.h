@@ -127,6 +127,7 @@ void gtu_queue_start(struct gtu_dev *dev, struct gtu_hwq *q);	/* indices 0, enab
 void gtu_queue_seek(struct gtu_dev *dev, struct gtu_hwq *q, uint32_t index, uint32_t head);
 bool gtu_queue_cancel(struct gtu_dev *dev, struct gtu_hwq *q, uint32_t until); /* false: beyond the tail */
 void gtu_queue_wake_all(struct gtu_dev *dev);
+void gtu_job_record_event(struct gtu_job *job);	/* raise the event that ARM_STREAM requested */
 void gtu_events_retry(struct gtu_dev *dev, uint32_t ring);
 
 /* zcm.c */

@@ -125,18 +125,6 @@ void gtu_job_count(const struct gtu_job *job, const uint64_t *now, uint64_t *cou
 int gtu_job_error(struct gtu_job *job, unsigned status, unsigned slot, uint64_t element);
 
 /*
- * A unit that writes a stream's ring calls gtu_job_produced() each time it has stored `producer`,
- * with the total of records written (modulo 2^32). It raises the event that ARM_STREAM requested.
- */
-void gtu_job_record_event(struct gtu_job *job);
-static inline void gtu_job_produced(struct gtu_job *job, uint32_t producer)
-{
-	job->produced = producer;
-	if (__builtin_expect(job->record_armed, 0) && (int32_t)(producer - job->record_wanted) > 0)
-		gtu_job_record_event(job);
-}
-
-/*
  * A unit's requirement on an operand. Resolve operands with gtu_job_operands() in start() and at
  * the top of every run(): pointers are valid for one step only, and the driver may revoke a region
  * between steps.
@@ -144,7 +132,7 @@ static inline void gtu_job_produced(struct gtu_job *job, uint32_t producer)
 struct gtu_requirement {
 	uint8_t slot;
 	uint8_t width_log2;		/* of the elements, and alignment of the offset */
-	uint8_t need;			/* GTU_WANT_* */
+	uint8_t need;			/* GTU_REQUIRE_* */
 	uint8_t rest;			/* GTU_COUNT_TO_END is allowed */
 	uint64_t bytes;			/* if not 0: accessed bytes, instead of count << width_log2 */
 };

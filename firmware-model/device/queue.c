@@ -87,7 +87,6 @@ static void event_now(struct gtu_dev *dev, struct gtu_hwq *q)
 	event_raise(dev, q);
 }
 
-/* Called through gtu_job_produced(): the running stream has written the requested record. */
 void gtu_job_record_event(struct gtu_job *job)
 {
 	job->record_armed = false;

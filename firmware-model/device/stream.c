@@ -49,6 +49,16 @@ static bool outside(struct gtu_stream *s, uint32_t value)
 	return false;
 }
 
+/* The stream's index for ARM_STREAM (modulo 2^32) has changed: raise the event that waits for it. */
+static void produced(struct gtu_stream *s, uint32_t index)
+{
+	struct gtu_job *job = s->ring->job;
+
+	job->produced = index;
+	if (__builtin_expect(job->record_armed, 0) && (int32_t)(index - job->record_wanted) > 0)
+		gtu_job_record_event(job);
+}
+
 /* ---- Records --------------------------------------------------------------------------------- */
 
 bool stream_put(struct gtu_stream *s, unsigned n, uint64_t i, const void *record)
@@ -79,7 +89,7 @@ bool stream_publish(struct gtu_stream *s, unsigned n, uint64_t written)
 	if (!store_release(s, n, FIELD(producer), (uint32_t)written))
 		return false;
 	if (!s->counts_changes)
-		gtu_job_produced(s->ring->job, (uint32_t)written);
+		produced(s, (uint32_t)written);
 	return s->moved = true;
 }
 
@@ -92,7 +102,7 @@ bool stream_notify(struct gtu_stream *s)
 {
 	if (!store_release(s, 0, FIELD(changes), ++s->changes))
 		return false;
-	gtu_job_produced(s->ring->job, s->changes);
+	produced(s, s->changes);
 	return true;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Jobs that stream records to a consumer: rings (struct gtu_hw_ring) and their synchronization, waits
- * for the consumer, and the end of the job (Documentation/hardware.md, section 7). The consumer may write any value to a header at any time; every value is loaded once
- * and checked. Functions that return false have set the job's error.
+ * Jobs that stream records to a consumer: rings (struct gtu_hw_ring) and their synchronization, waits for the
+ * consumer, and the end of the job (Documentation/hardware.md, section 7). The consumer may write any value to a header
+ * at any time; every value is loaded once and checked. Functions that return false have set the job's error.
  */
 #ifndef GTU_STREAM_H
 #define GTU_STREAM_H
@@ -85,7 +85,7 @@ bool stream_requested(struct gtu_stream *s, unsigned n, uint64_t had, uint64_t *
  * (may be NULL): the consumer will return no more than these.
  */
 bool stream_returned(struct gtu_stream *s, unsigned n, uint32_t received, uint32_t *entries, bool *closed);
-/* Pass @entries entries of return ring @n to @take, in contiguous parts of at most STREAM_BATCH, and report them received. */
+/* Pass @entries entries of return ring @n to @take, in contiguous parts of at most STREAM_BATCH. */
 bool stream_receive(struct gtu_stream *s, unsigned n, uint32_t *received, uint32_t entries,
 		    bool (*take)(struct gtu_job *job, unsigned n, uint64_t byte, unsigned count));
 

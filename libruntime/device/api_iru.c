@@ -51,9 +51,8 @@ int gtu_iru_configure(struct gtu_queue *q, const struct gtu_iru_config *config, 
 	int rc = check(config, err);
 
 	if (!rc)
-		rc = gtu_stream_check(iru ? &iru->s : NULL, q,
-				      "the stream is still running: call gtu_iru_load() until it ends, or gtu_iru_close()",
-				      err);
+		rc = gtu_stream_check(iru ? &iru->s : NULL, q, "the stream is still running: "
+				      "call gtu_iru_load() until it ends, or gtu_iru_close()", err);
 	if (rc)
 		return rc;
 	if (q->submitted != q->consumed)

@@ -93,7 +93,7 @@ static int check(const struct gtu_queue *q, const struct gtu_peg_config *c, stru
 }
 
 /* Compute the record layout of this stream. */
-static void lay_out(struct gtu_peg *peg, const struct gtu_peg_config *c)
+static void set_layout(struct gtu_peg *peg, const struct gtu_peg_config *c)
 {
 	const bool ids = (c->col.key ? c->col.width : c->in.width) == 8;
 	const bool wide[FIELDS] = { ids, ids, c->weight.width == 8, c->row.width == 8 };
@@ -181,7 +181,7 @@ int gtu_peg_configure(struct gtu_queue *q, const struct gtu_peg_config *config, 
 			return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a stream");
 		peg->s.q = q;
 	}
-	lay_out(peg, config);
+	set_layout(peg, config);
 	rc = start(peg, config, err);
 	if (rc) {
 		if (!*out)
@@ -402,35 +402,18 @@ static int pop(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, unsigned f,
 	return got != 0;
 }
 
-int gtu_peg_pop_edge_src(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, uint64_t value[LANES],
-		 uint32_t *valid, struct gtu_error *err)
-{
-	return pop(peg, engine, lanes, 0, false, value, valid, err);
-}
+#define POP(name, field, list)                                                                     \
+	int name(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, uint64_t value[LANES],      \
+		 uint32_t *valid, struct gtu_error *err)                                           \
+	{                                                                                          \
+		return pop(peg, engine, lanes, field, list, value, valid, err);                    \
+	}
 
-int gtu_peg_pop_edge_dst(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, uint64_t value[LANES],
-		 uint32_t *valid, struct gtu_error *err)
-{
-	return pop(peg, engine, lanes, 1, false, value, valid, err);
-}
-
-int gtu_peg_pop_edge_wt(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, uint64_t value[LANES],
-		uint32_t *valid, struct gtu_error *err)
-{
-	return pop(peg, engine, lanes, 2, false, value, valid, err);
-}
-
-int gtu_peg_pop_edge_idx(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, uint64_t value[LANES],
-		 uint32_t *valid, struct gtu_error *err)
-{
-	return pop(peg, engine, lanes, 3, false, value, valid, err);
-}
-
-int gtu_peg_pop_vert(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, uint64_t value[LANES],
-	     uint32_t *valid, struct gtu_error *err)
-{
-	return pop(peg, engine, lanes, 0, true, value, valid, err);
-}
+POP(gtu_peg_pop_edge_src, 0, false)
+POP(gtu_peg_pop_edge_dst, 1, false)
+POP(gtu_peg_pop_edge_wt, 2, false)
+POP(gtu_peg_pop_edge_idx, 3, false)
+POP(gtu_peg_pop_vert, 0, true)
 
 int gtu_peg_push_vert(struct gtu_peg *peg, uint32_t engine, uint32_t lanes, const uint64_t vertex[LANES],
 	      struct gtu_error *err)

@@ -22,8 +22,7 @@ int gtu_queue_create(struct gtu_device *dev, const struct gtu_queue_options *opt
 
 	*out = NULL;
 	if (dev->ops->traversal)
-		return gtu_fail(err, GTU_ERR_UNSUPPORTED,
-				"%s has no queues: it runs whole algorithms over placed graphs (unit gpu)", dev->info.path);
+		return gtu_fail_traversal_only(dev, "queues", err);
 	sq = opt && opt->sq_log2 ? opt->sq_log2 : 8;
 	cq = opt && opt->cq_log2 ? opt->cq_log2 : sq;
 	if (sq > max || cq > max)

@@ -21,6 +21,8 @@ int gtu_region_add(struct gtu_device *dev, void *addr, uint64_t length, uint32_t
 	if (!rights || rights & ~(GTU_READ | GTU_WRITE))
 		return gtu_fail(err, GTU_ERR_USAGE, "rights 0x%x are invalid: use GTU_READ, "
 				"GTU_WRITE or both", rights);
+	if (dev->ops->traversal)
+		return gtu_fail_traversal_only(dev, "regions", err);
 	rc = dev->ops->region_add(dev, addr, length, rights, &key, err);
 	if (rc)
 		return rc;
@@ -39,6 +41,8 @@ int gtu_region_alloc(struct gtu_device *dev, uint64_t length, struct gtu_region 
 	if (!length)
 		return gtu_fail(err, GTU_ERR_USAGE, "a region of 0 bytes is too small: the minimum "
 				"is 1 byte");
+	if (dev->ops->traversal)
+		return gtu_fail_traversal_only(dev, "regions", err);
 	rc = dev->ops->region_alloc(dev, length, GTU_READ | GTU_WRITE, &addr, &key, err);
 	if (rc)
 		return rc;

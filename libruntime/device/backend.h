@@ -48,7 +48,7 @@ struct gtu_record_wait {
 
 struct gtu_backend_ops {
 	const char *name;		/* "model", "chardev", "cuda" */
-	const struct gtu_traversal_ops *traversal; /* NULL: descriptors */
+	const struct gtu_traversal_ops *traversal; /* NULL: descriptors; else only open and close exist */
 	/* @name is the name passed to gtu_open(). Sets dev->backend, dev->info and dev->fdt. */
 	int (*open)(struct gtu_device *dev, const char *name, struct gtu_error *err);
 	void (*close)(struct gtu_device *dev);
@@ -112,6 +112,13 @@ static inline int gtu_fail_opened_by_parent(const struct gtu_device *dev, struct
 	return gtu_fail(err, GTU_ERR_USAGE, "%s was opened by the parent process: a child must "
 			"open it again after fork()",
 			dev->info.path);
+}
+
+/* Refuse @what on a device that only runs whole algorithms. */
+static inline int gtu_fail_traversal_only(const struct gtu_device *dev, const char *what, struct gtu_error *err)
+{
+	return gtu_fail(err, GTU_ERR_UNSUPPORTED,
+			"%s has no %s: it runs whole algorithms over placed graphs (unit gpu)", dev->info.path, what);
 }
 
 /* Copy the blob, check magic, length, CRC and structure (libfdt), and set dev->fdt. */

@@ -33,7 +33,8 @@ GTU_COMPRESSED_FN uint64_t gtu_compressed_pieces(uint64_t degree)
 }
 
 /* Bits of a piece of @count entries (at least 1). */
-GTU_COMPRESSED_FN uint32_t gtu_compressed_piece_bits(uint32_t count, uint32_t entry_bits, uint32_t width, uint32_t weight_bits)
+GTU_COMPRESSED_FN uint32_t gtu_compressed_piece_bits(uint32_t count, uint32_t entry_bits, uint32_t width,
+						     uint32_t weight_bits)
 {
 	return entry_bits + (count - 1) * width + count * weight_bits;
 }

@@ -99,7 +99,7 @@ static int find_widths(void *arg, uint64_t first, uint64_t end)
 
 	for (v = first; v < end; v++) {
 		for (e = g->row[v]; e < g->row[v + 1]; piece++) {
-			count = g->row[v + 1] - e < GTU_COMPRESSED_PIECE ? (uint32_t)(g->row[v + 1] - e) : GTU_COMPRESSED_PIECE;
+			count = count_of(g->row[v + 1] - e, 0);
 			last = 0;
 			for (i = 0, all = 0; i < count; i++, e++) {
 				target = gtu_graph_target(g, e);
@@ -356,7 +356,8 @@ static int read_share(void *arg, uint64_t first, uint64_t end)
 		degree = w->g->row[v + 1] - w->g->row[v];
 		for (k = 0; k < gtu_compressed_pieces(degree); k++, piece++) {
 			count = count_of(degree, k);
-			if (read_piece(w, bit, w->g->row[v] + k * GTU_COMPRESSED_PIECE, count, c->width[piece]) >= w->g->n) {
+			if (read_piece(w, bit, w->g->row[v] + k * GTU_COMPRESSED_PIECE, count,
+				       c->width[piece]) >= w->g->n) {
 				atomic_store(&w->bad, v);
 				return GTU_ERR_INPUT;
 			}

@@ -197,58 +197,6 @@ int gtu_link_measure(struct gtu_device *dev, uint32_t edges, uint64_t bytes, uin
 	return rc;
 }
 
-/* ---- Unsupported operations ----------------------------------------------------------------------- */
-
-static int refuse(struct gtu_device *dev, const char *what, struct gtu_error *err)
-{
-	return gtu_fail(err, GTU_ERR_UNSUPPORTED,
-			"%s has no %s: it runs whole algorithms over placed graphs (unit gpu)", dev->info.path, what);
-}
-
-static int no_region(struct gtu_device *dev, void *addr, uint64_t length, uint32_t rights, uint32_t *key,
-		     struct gtu_error *err)
-{
-	(void)addr, (void)length, (void)rights, (void)key;
-	return refuse(dev, "regions", err);
-}
-
-static int no_region_remove(struct gtu_device *dev, uint32_t key, struct gtu_error *err)
-{
-	(void)key;
-	return refuse(dev, "regions", err);
-}
-
-static int no_region_alloc(struct gtu_device *dev, uint64_t length, uint32_t rights, void **addr, uint32_t *key,
-			   struct gtu_error *err)
-{
-	(void)length, (void)rights, (void)addr, (void)key;
-	return refuse(dev, "regions", err);
-}
-
-static int no_region_free(struct gtu_device *dev, void *addr, uint64_t length, uint32_t key, struct gtu_error *err)
-{
-	(void)addr, (void)length, (void)key;
-	return refuse(dev, "regions", err);
-}
-
-static int no_queue(struct gtu_device *dev, struct gtu_rings *rings, struct gtu_error *err)
-{
-	(void)rings;
-	return refuse(dev, "queues", err);
-}
-
-static int no_read(struct gtu_device *dev, uint32_t offset, uint64_t *value, struct gtu_error *err)
-{
-	(void)offset, (void)value;
-	return refuse(dev, "registers", err);
-}
-
-static int no_write(struct gtu_device *dev, uint32_t offset, uint32_t value, struct gtu_error *err)
-{
-	(void)offset, (void)value;
-	return refuse(dev, "registers", err);
-}
-
 static const struct gtu_traversal_ops traversal = {
 	.placement_create = gpu_placement_create,
 	.placement_destroy = gpu_placement_destroy,
@@ -258,17 +206,10 @@ static const struct gtu_traversal_ops traversal = {
 	},
 };
 
-/* queue_create() always fails, so operations on queues are never called. */
+/* The library refuses regions and queues of devices with traversals, and a GPU has no registers of units. */
 const struct gtu_backend_ops gtu_backend_cuda = {
 	.name = "cuda",
 	.traversal = &traversal,
 	.open = cuda_open,
 	.close = cuda_close,
-	.region_add = no_region,
-	.region_remove = no_region_remove,
-	.region_alloc = no_region_alloc,
-	.region_free = no_region_free,
-	.queue_create = no_queue,
-	.read = no_read,
-	.write = no_write,
 };

@@ -32,7 +32,8 @@ __device__ static inline void walk_list(const gpu_graph &g, u64 v, tally &t, F f
  * vertices at once, then processes the active ones in sequence: with one warp per vertex, levels
  * with few vertices took a tenth of the time just to find them.
  */
-template <int MODE, typename P, typename F> __device__ static inline void each_active(const gpu_graph &g, P active, F process)
+template <int MODE, typename P, typename F>
+__device__ static inline void each_active(const gpu_graph &g, P active, F process)
 {
 	u64 v, padded = (g.n + 31) & ~31ull;
 

@@ -127,6 +127,7 @@ int gpu_compressed_upload(struct gpu *gpu, const struct gtu_compressed *c, struc
 /* Bytes per entry (for a compressed list, the mean), and the suffix of kernel names. */
 double gpu_entry_bytes(const struct gpu *gpu);
 const char *gpu_entry_name(const struct gpu *gpu);
+void gpu_cache_drop(struct gpu_placed *p);
 /* Fill the cache with the content that this algorithm needs. */
 int gpu_cache_fill(struct gpu *gpu, enum gpu_cache what, struct gtu_error *err);
 /* Whether a bit-packed copy of the list is useful; create it once, and cache some of its tiles. */

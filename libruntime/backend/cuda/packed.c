@@ -73,11 +73,7 @@ int gpu_packed_fill(struct gpu *gpu, struct gtu_error *err)
 		rc = create_packed(gpu, err);
 	if (rc || p->holds == GPU_CACHE_BITS)
 		return rc;
-	p->holds = GPU_CACHE_EMPTY;
-	p->args.prefix_end = 0;
-	p->args.weight_prefix_end = 0;
-	p->args.cache_degree = 0;
-	p->args.cache_end = 0;
+	gpu_cache_drop(p);
 	tile = (uint64_t)(GPU_TILE / 8) * p->bits;
 	tiles = p->cache.bytes / tile;
 	all = p->bits_list.bytes / tile;

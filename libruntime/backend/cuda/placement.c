@@ -246,7 +246,8 @@ static void fill_args(struct gpu *gpu, uint32_t bits, const struct gtu_compresse
  * Compress on request, or if the graph came from a compressed container and would not fit into GPU
  * memory.
  */
-static bool wants_compressed(const struct gpu_plan_input *in, const struct gtu_graph *g, const struct gtu_placement_options *opt)
+static bool wants_compressed(const struct gpu_plan_input *in, const struct gtu_graph *g,
+			     const struct gtu_placement_options *opt)
 {
 	if (opt->compressed)
 		return true;
@@ -415,6 +416,15 @@ static int hold_prefix(struct gpu *gpu, uint64_t used, struct gtu_error *err)
 	return 0;
 }
 
+void gpu_cache_drop(struct gpu_placed *p)
+{
+	p->holds = GPU_CACHE_EMPTY;
+	p->args.prefix_end = 0;
+	p->args.weight_prefix_end = 0;
+	p->args.cache_degree = 0;
+	p->args.cache_end = 0;
+}
+
 int gpu_cache_fill(struct gpu *gpu, enum gpu_cache what, struct gtu_error *err)
 {
 	struct gpu_placed *p = &gpu->placed;
@@ -425,11 +435,7 @@ int gpu_cache_fill(struct gpu *gpu, enum gpu_cache what, struct gtu_error *err)
 		return gpu_packed_fill(gpu, err);
 	if (!p->cache.bytes || p->holds == what || what == GPU_CACHE_EMPTY || !p->args.m)
 		return 0;
-	p->holds = GPU_CACHE_EMPTY;
-	p->args.prefix_end = 0;
-	p->args.weight_prefix_end = 0;
-	p->args.cache_degree = 0;
-	p->args.cache_end = 0;
+	gpu_cache_drop(p);
 	if (what == GPU_CACHE_NEIGHBOURS) {
 		degree = p->cache.bytes / (4 * n);
 		degree = degree > GPU_CACHE_MAX ? GPU_CACHE_MAX : degree;

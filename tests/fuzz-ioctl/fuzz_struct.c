@@ -31,67 +31,51 @@ static const struct {
 	GTU_IOCTL_TABLE(ROW)
 };
 
-/* value[0] is the file, value[1] the flags; the others are in the order of the struct. */
+/*
+ * The fields of an ioctl's struct and the values that they get: as they are, or resolved. value[0]
+ * is the file, value[1] the flags.
+ */
+static const struct {
+	uint8_t op, value;
+	bool resolved;
+	uint8_t bytes;
+	size_t at;
+} fields[] = {
+#define FIELD(NAME, member, value, resolved) { FUZZ_##NAME, value, resolved, sizeof(((union ioctl_struct *)0)->member), \
+					       offsetof(union ioctl_struct, member) }
+	FIELD(REGION_ADD, region_add.length, 3, false), FIELD(REGION_ADD, region_add.rights, 4, false),
+	FIELD(BUFFER_ALLOC, buffer_alloc.length, 2, false), FIELD(BUFFER_ALLOC, buffer_alloc.rights, 3, false),
+	FIELD(REGION_REMOVE, region_remove.key, 2, true),
+	FIELD(QUEUE_CREATE, queue_create.sq_log2, 2, false), FIELD(QUEUE_CREATE, queue_create.cq_log2, 3, false),
+	FIELD(QUEUE_DESTROY, queue_destroy.id, 2, true), FIELD(QUEUE_RESET, queue_reset.id, 2, true),
+	FIELD(WAIT, wait.id, 2, true), FIELD(WAIT, wait.index, 3, false), FIELD(WAIT, wait.record, 5, false),
+	FIELD(REG_READ, reg_read.offset, 2, false), FIELD(REG_READ, reg_read.value, 3, false),
+	FIELD(REG_WRITE, reg_write.offset, 2, false), FIELD(REG_WRITE, reg_write.value, 3, false),
+	FIELD(BUFFER_EXPORT, buffer_export.key, 2, true), FIELD(BUFFER_EXPORT, buffer_export.rights, 3, false),
+	FIELD(REGION_IMPORT, region_import.fd, 2, true), FIELD(REGION_IMPORT, region_import.rights, 3, false),
+	FIELD(SUBMIT, submit.id, 2, true), FIELD(SUBMIT, submit.count, 3, false), FIELD(SUBMIT, submit.cq_head, 5, false),
+	FIELD(QUEUE_CANCEL, queue_cancel.id, 2, true), FIELD(QUEUE_CANCEL, queue_cancel.until, 3, false),
+	FIELD(QUEUE_EVENTFD, queue_eventfd.id, 2, true), FIELD(QUEUE_EVENTFD, queue_eventfd.fd, 3, true),
+};
+
 static void fill(union ioctl_struct *a, const struct fuzz_call *c, struct gtu_hw_desc *desc)
 {
 	const uint64_t *v = c->value;
+	uint64_t value;
+	unsigned i;
 
-	switch (c->op) {
-	case FUZZ_REGION_ADD:
-		a->region_add.addr = fuzz_resolve(v[2]) + (v[5] & 0xffff8);
-		a->region_add.length = v[3];
-		a->region_add.rights = (uint32_t)v[4];
-		break;
-	case FUZZ_BUFFER_ALLOC:
-		a->buffer_alloc.length = v[2];
-		a->buffer_alloc.rights = (uint32_t)v[3];
-		break;
-	case FUZZ_REGION_REMOVE:
-		a->region_remove.key = (uint32_t)fuzz_resolve(v[2]);
-		break;
-	case FUZZ_QUEUE_CREATE:
-		a->queue_create.sq_log2 = (uint32_t)v[2];
-		a->queue_create.cq_log2 = (uint32_t)v[3];
-		break;
-	case FUZZ_QUEUE_DESTROY:
-	case FUZZ_QUEUE_RESET:
-		a->queue_reset.id = (uint32_t)fuzz_resolve(v[2]);
-		break;
-	case FUZZ_WAIT:
-		a->wait.id = (uint32_t)fuzz_resolve(v[2]);
-		a->wait.index = (uint32_t)v[3];
-		a->wait.deadline_ns = deadline(v[4]);
-		a->wait.record = (uint32_t)v[5];
-		break;
-	case FUZZ_REG_READ:
-	case FUZZ_REG_WRITE:
-		a->reg_write.offset = (uint32_t)v[2];
-		a->reg_write.value = v[3];
-		break;
-	case FUZZ_BUFFER_EXPORT:
-		a->buffer_export.key = (uint32_t)fuzz_resolve(v[2]);
-		a->buffer_export.rights = (uint32_t)v[3];
-		break;
-	case FUZZ_REGION_IMPORT:
-		a->region_import.fd = (int32_t)fuzz_resolve(v[2]);
-		a->region_import.rights = (uint32_t)v[3];
-		break;
-	case FUZZ_SUBMIT:
-		/* the descriptors of the preceding JOB calls */
-		a->submit.id = (uint32_t)fuzz_resolve(v[2]);
-		a->submit.count = (uint32_t)v[3];
-		a->submit.descs = v[4] ? fuzz_resolve(v[4]) : (uintptr_t)desc;
-		a->submit.cq_head = (uint32_t)v[5];
-		break;
-	case FUZZ_QUEUE_CANCEL:
-		a->queue_cancel.id = (uint32_t)fuzz_resolve(v[2]);
-		a->queue_cancel.until = (uint32_t)v[3];
-		break;
-	case FUZZ_QUEUE_EVENTFD:
-		a->queue_eventfd.id = (uint32_t)fuzz_resolve(v[2]);
-		a->queue_eventfd.fd = (int32_t)fuzz_resolve(v[3]);
-		break;
+	for (i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+		value = fields[i].resolved ? fuzz_resolve(v[fields[i].value]) : v[fields[i].value];
+		if (fields[i].op == c->op)
+			memcpy((char *)a + fields[i].at, &value, fields[i].bytes);
 	}
+	if (c->op == FUZZ_REGION_ADD)
+		a->region_add.addr = fuzz_resolve(v[2]) + (v[5] & 0xffff8);
+	if (c->op == FUZZ_WAIT)
+		a->wait.deadline_ns = deadline(v[4]);
+	/* the descriptors of the preceding JOB calls */
+	if (c->op == FUZZ_SUBMIT)
+		a->submit.descs = v[4] ? fuzz_resolve(v[4]) : (uintptr_t)desc;
 }
 
 void fuzz_ioctl(const struct fuzz_call *c, struct gtu_hw_desc *desc)

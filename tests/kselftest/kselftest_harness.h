@@ -66,7 +66,6 @@ struct __test_metadata {
 };
 
 static struct __test_metadata *__test_first, **__test_last = &__test_first;
-static struct __fixture_metadata __attribute__((unused)) _fixture_global = { .name = "global" };
 
 static inline void __register_test(struct __test_metadata *t)
 {
@@ -94,41 +93,21 @@ static inline void __register_variant(struct __fixture_metadata *f,
 		statement;                                                                         \
 	} while (0)
 
-#define __TEST(test_name, limit)                                                                   \
-	static void test_name(struct __test_metadata *_metadata);                                  \
-	static void wrapper_##test_name(struct __test_metadata *_metadata, const void *variant)    \
-	{                                                                                          \
-		(void)variant;                                                                     \
-		if (!setjmp(_metadata->env))                                                       \
-			test_name(_metadata);                                                      \
-		_metadata->failed |= __no_check(_metadata);                                        \
-	}                                                                                          \
-	static struct __test_metadata _##test_name##_object = {                                    \
-		.name = #test_name, .fixture = &_fixture_global, .fn = wrapper_##test_name,        \
-		.timeout = limit,                                                                  \
-	};                                                                                         \
-	static void __attribute__((constructor)) _register_##test_name(void)                       \
-	{                                                                                          \
-		__register_test(&_##test_name##_object);                                           \
-	}                                                                                          \
-	static void test_name(struct __test_metadata __attribute__((unused)) *_metadata)
-
-#define TEST(test_name) __TEST(test_name, TEST_TIMEOUT_DEFAULT)
-
 #define FIXTURE_DATA(fixture_name) struct _test_data_##fixture_name
 #define FIXTURE(fixture_name)                                                                      \
 	FIXTURE_VARIANT(fixture_name);                                                             \
-	static struct __fixture_metadata _##fixture_name##_fixture_object = { .name = #fixture_name }; \
+	static struct __fixture_metadata __attribute__((unused))                                   \
+		_##fixture_name##_fixture_object = { .name = #fixture_name };                      \
 	FIXTURE_DATA(fixture_name)
 
 #define FIXTURE_SETUP(fixture_name)                                                                \
-	static void fixture_name##_setup(                                                          \
+	static inline void fixture_name##_setup(                                                   \
 		struct __test_metadata __attribute__((unused)) *_metadata,                         \
 		FIXTURE_DATA(fixture_name) __attribute__((unused)) *self,                          \
 		const FIXTURE_VARIANT(fixture_name) __attribute__((unused)) *variant)
 
 #define FIXTURE_TEARDOWN(fixture_name)                                                             \
-	static void fixture_name##_teardown(                                                       \
+	static inline void fixture_name##_teardown(                                                \
 		struct __test_metadata __attribute__((unused)) *_metadata,                         \
 		FIXTURE_DATA(fixture_name) __attribute__((unused)) *self,                          \
 		const FIXTURE_VARIANT(fixture_name) __attribute__((unused)) *variant)
@@ -181,6 +160,12 @@ static inline void __register_variant(struct __fixture_metadata *f,
 		struct __test_metadata __attribute__((unused)) *_metadata,                         \
 		FIXTURE_DATA(fixture_name) __attribute__((unused)) *self,                          \
 		const FIXTURE_VARIANT(fixture_name) __attribute__((unused)) *variant)
+
+/* A test without a fixture has an empty one. */
+FIXTURE(global) { };
+FIXTURE_SETUP(global) { }
+FIXTURE_TEARDOWN(global) { }
+#define TEST(test_name) TEST_F(global, test_name)
 
 /* A test that checked nothing cannot fail: it does. */
 static inline bool __no_check(const struct __test_metadata *t)

@@ -216,13 +216,13 @@ def error_interrupt(g):
 def event_interrupts(g, vectors):
     """Enable one event ring and one queue per vector; returns a function that makes a queue raise its event."""
     g.m.fill(TABLE, 4096, 0)
-    g.do(CTX_ENABLE, 0, TABLE, 6, 1)
+    g.do(CTX_ENABLE, 0, g.m.at(TABLE), 6, 1)
     g.m.fill(EVENTS, 0x10000, 0)
     for ring, vector in enumerate(vectors):
-        g.do(EVENT_ENABLE, ring, EVENTS + 0x1000 * ring, 4, vector)
+        g.do(EVENT_ENABLE, ring, g.m.at(EVENTS + 0x1000 * ring), 4, vector)
         g.queues[ring] = q = Queue(g, ring, RINGS + ring * RING_BYTES)
         q.clear()
-        g.do(QUEUE_ENABLE, ring, 0, q.sq, q.cq, RING_LOG2 | RING_LOG2 << 8, ring)
+        g.do(QUEUE_ENABLE, ring, 0, g.m.at(q.sq), g.m.at(q.cq), RING_LOG2 | RING_LOG2 << 8, ring)
 
     def event(ring):
         q = g.queues[ring]

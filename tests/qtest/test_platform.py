@@ -6,7 +6,7 @@ from gtu import *
 from machine import Ended, Refused, Virt, wait
 from suite import refused, test_arm64, test_on
 from test_jobs import data
-from test_life import reset_during_job, works
+from test_life import event_interrupts, reset_during_job, works
 from test_registers import check_reset_values
 
 TREE = 0x40000000                       # where `virt` puts the tree without a kernel
@@ -153,15 +153,9 @@ def edge_interrupts(m, g):
     error(g)
     wait("interrupt 0 again", lambda: pending(m, 0))
     # one interrupt per vector, from event rings
-    g.do(CTX_ENABLE, 0, m.at(TABLE), 6, 1)
-    m.fill(EVENTS, 0x10000, 0)
+    event = event_interrupts(g, (1, 7, 32))
     for ring, vector in enumerate((1, 7, 32)):
-        g.do(EVENT_ENABLE, ring, m.at(EVENTS + 0x1000 * ring), 4, vector)
-        g.queues[ring] = q = Queue(g, ring, RINGS + ring * RING_BYTES)
-        q.clear()
-        g.do(QUEUE_ENABLE, ring, 0, m.at(q.sq), m.at(q.cq), RING_LOG2 | RING_LOG2 << 8, ring)
-        m.store(q.bell + 8, 4, q.tail)
-        q.run(NOP).expect(OK)
+        event(ring)
         wait(f"interrupt {vector}", lambda: pending(m, vector))
     clear(m, 0)
     assert [v for v in range(64) if pending(m, v)] == [1, 7, 32], "unexpected interrupt"
@@ -170,14 +164,7 @@ def edge_interrupts(m, g):
 @test_on(Virt, Platform, "gtu-platform,irq=192,vectors=64")
 def interrupts_at_the_configured_numbers(m, g):
     edges(m, 176, 80)
-    g.do(CTX_ENABLE, 0, m.at(TABLE), 6, 1)
-    m.fill(EVENTS, 0x1000, 0)
-    g.do(EVENT_ENABLE, 0, m.at(EVENTS), 4, 63)
-    q = Queue(g, 0, RINGS)
-    q.clear()
-    g.do(QUEUE_ENABLE, 0, 0, m.at(q.sq), m.at(q.cq), RING_LOG2 | RING_LOG2 << 8, 0)
-    m.store(q.bell + 8, 4, q.tail)
-    q.run(NOP).expect(OK)
+    event_interrupts(g, (63,))(0)
     wait("the last interrupt of the controller", lambda: pending(m, 63, 192))
     assert [v for v in range(80) if pending(m, v)] == [79]
 

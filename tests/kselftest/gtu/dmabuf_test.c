@@ -19,19 +19,12 @@ FIXTURE(dmabuf)
 	uint32_t *memory;		/* its mapping */
 };
 
-static const char *other_path(void)
-{
-	const char *path = getenv("GTU_DEVICE2");
-
-	return path ? path : device_path();
-}
-
 FIXTURE_SETUP(dmabuf)
 {
 	uint32_t i;
 
 	OPEN_OR_SKIP(self->fd);
-	self->other = open(other_path(), O_RDWR | O_CLOEXEC);
+	self->other = open(getenv("GTU_DEVICE2") ?: device_path(), O_RDWR | O_CLOEXEC);
 	ASSERT_LE(0, self->other);
 	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &self->q));
 	ASSERT_EQ(0, queue_create(self->other, 4, 4, &self->other_q));

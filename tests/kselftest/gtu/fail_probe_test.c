@@ -12,20 +12,13 @@
  * irq_insert_desc() does not check its tree insertion, and irq_domain_alloc_irqs_locked() then uses
  * a missing descriptor.
  */
-#include "gtu_util.h"
+#include "gtu_trust.h"
 
 FIXTURE(fail_probe)
 {
 	int nth, bind;			/* /proc/thread-self/fail-nth; the driver's bind file */
 	char function[64];
 };
-
-static unsigned long number(const char *name, unsigned long otherwise)
-{
-	const char *text = getenv(name);
-
-	return text ? strtoul(text, NULL, 10) : otherwise;
-}
 
 FIXTURE_SETUP(fail_probe)
 {
@@ -101,8 +94,8 @@ static int works(void)
 
 TEST_F_TIMEOUT(fail_probe, sweep, 900)
 {
-	const uint64_t end = getenv("GTU_SECONDS") ? now_ns() + number("GTU_SECONDS", 0) * SECOND : UINT64_MAX;
-	unsigned long n, first = number("GTU_FROM", 1), refused = 0, taken = 0;
+	const uint64_t end = getenv("GTU_SECONDS") ? now_ns() + setting("GTU_SECONDS", 0) * SECOND : UINT64_MAX;
+	unsigned long n, first = setting("GTU_FROM", 1), refused = 0, taken = 0;
 	bool unused = false;
 	int ret = 0;
 

@@ -55,16 +55,13 @@ struct guarded {
 };
 
 /* @skip: offset of the first byte in its page. */
-static inline bool guarded_new(struct guarded *g, size_t length, size_t skip)
+static inline void guarded_new(struct guarded *g, size_t length, size_t skip)
 {
 	g->bytes = 2 * GUARD_BYTES + (skip + length + PAGE - 1) / PAGE * PAGE;
 	g->length = length;
 	g->whole = pages(g->bytes);
-	if (g->whole == MAP_FAILED)
-		return false;
 	memset(g->whole, GUARD, g->bytes);
 	g->at = g->whole + GUARD_BYTES + skip;
-	return true;
 }
 
 static inline bool all_bytes(const uint8_t *p, size_t n, uint8_t value)

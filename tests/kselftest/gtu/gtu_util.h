@@ -35,9 +35,7 @@
 
 static inline const char *device_path(void)
 {
-	const char *path = getenv("GTU_DEVICE");
-
-	return path ? path : "/dev/gtu0";
+	return getenv("GTU_DEVICE") ?: "/dev/gtu0";
 }
 
 /* Return the name in the device path, for example gtu0. */
@@ -119,6 +117,12 @@ static inline uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
 }
 
+/* A signal handler: the signal interrupts a sleep. */
+static inline void nothing(int sig)
+{
+	(void)sig;
+}
+
 /* Call an ioctl. Return 0 or the errno. */
 static inline int call(int fd, unsigned long cmd, void *arg)
 {
@@ -175,9 +179,16 @@ static inline void *map_shared(int fd, uint64_t offset, size_t bytes)
 	return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
 }
 
+/* Map @bytes of private memory, or end the test. */
 static inline void *pages(size_t bytes)
 {
-	return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED) {
+		perror("pages");
+		abort();
+	}
+	return p;
 }
 
 /*

@@ -19,7 +19,6 @@ FIXTURE_SETUP(queue)
 {
 	OPEN_OR_SKIP(self->fd);
 	self->memory = pages(BYTES);
-	ASSERT_NE(MAP_FAILED, (void *)self->memory);
 	ASSERT_EQ(0, region_add(self->fd, self->memory, BYTES, RW, &self->key));
 	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &self->q));
 }
@@ -220,11 +219,6 @@ TEST_F(queue, wait_deadline)
 	EXPECT_EQ(GTU_QUEUE_ENABLED, w.state);
 }
 
-static void sleep_ms(unsigned int ms)
-{
-	usleep(ms * 1000);
-}
-
 /* Each of several waiters is woken by its own completion, in any order of arrival. */
 TEST_F(queue, wait_many)
 {
@@ -235,11 +229,11 @@ TEST_F(queue, wait_many)
 
 	for (i = 0; i < 5; i++)
 		start_waiter(&w[i], &self->q, index[i], now_ns() + 10 * SECOND);
-	sleep_ms(150);
+	usleep(150000);
 	start = now_ns();
 	for (i = 0; i < 5; i++) {
 		submit(&self->q, &NO_JOB);
-		sleep_ms(20);
+		usleep(20000);
 	}
 	for (i = 0; i < 5; i++) {
 		EXPECT_EQ(0, join_waiter(&w[i]));
@@ -256,7 +250,7 @@ TEST_F(queue, wait_is_interrupt_driven)
 
 	for (i = 0; i < 20; i++) {
 		start_waiter(&w, &self->q, i, now_ns() + 10 * SECOND);
-		sleep_ms(7);
+		usleep(7000);
 		start = now_ns();
 		submit(&self->q, &NO_JOB);
 		ASSERT_EQ(0, join_waiter(&w));
@@ -270,11 +264,6 @@ TEST_F(queue, wait_is_interrupt_driven)
 	}
 	TH_LOG("mean wake-up: %llu us", (unsigned long long)(total / 20 / 1000));
 	EXPECT_GE(5u, slow);
-}
-
-static void nothing(int sig)
-{
-	(void)sig;
 }
 
 /*
@@ -307,7 +296,7 @@ TEST_F(queue, wait_killed)
 		queue_wait(&self->q, 0, GTU_WAIT_FOREVER);
 		_exit(0);
 	}
-	sleep_ms(100);
+	usleep(100000);
 	ASSERT_EQ(0, kill(pid, SIGKILL));
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_TRUE(WIFSIGNALED(status));
@@ -318,12 +307,12 @@ TEST_F(queue, wait_ends_with_the_queue)
 	struct waiter w[2];
 
 	start_waiter(&w[0], &self->q, 0, now_ns() + 10 * SECOND);
-	sleep_ms(50);
+	usleep(50000);
 	ASSERT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_RESET));
 	EXPECT_EQ(ECANCELED, join_waiter(&w[0]));
 	start_waiter(&w[0], &self->q, 0, now_ns() + 10 * SECOND);
 	start_waiter(&w[1], &self->q, 7, now_ns() + 10 * SECOND);
-	sleep_ms(50);
+	usleep(50000);
 	ASSERT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_DESTROY));
 	pthread_join(w[0].thread, NULL);
 	pthread_join(w[1].thread, NULL);
@@ -337,7 +326,7 @@ TEST_F(queue, arm_by_hand)
 	struct waiter w;
 
 	start_waiter(&w, &self->q, 0, now_ns() + 10 * SECOND);
-	sleep_ms(30);
+	usleep(30000);
 	*(volatile uint32_t *)(self->q.db + GTU_DB_ARM) = 1000;
 	submit(&self->q, &NO_JOB);
 	EXPECT_EQ(0, join_waiter(&w));
@@ -354,7 +343,7 @@ TEST_F(queue, error_and_reset)
 
 	EXPECT_EQ(GTU_CPL_OK, run(&self->q, &NO_JOB, &c));
 	start_waiter(&w, &self->q, 1, now_ns() + 10 * SECOND);
-	sleep_ms(50);
+	usleep(50000);
 	doorbell(&self->q, 1 + 17, 1);		/* the ring has 16 entries */
 	EXPECT_EQ(EIO, join_waiter(&w));
 	EXPECT_EQ(GTU_QUEUE_E_TAIL, queue_state(&self->q));

@@ -75,30 +75,21 @@ FIXTURE(sleep)
 	struct queue q;
 	uint8_t *memory;
 	uint32_t key;
-	bool seek;
 };
 
 FIXTURE_SETUP(sleep)
 {
-	struct gtu_ioctl_info info = { .size = sizeof(info) };
-
 	if (!sleep_kind())
 		SKIP(return, "the test puts the machine to sleep: set GTU_SLEEP=devices, mem or "
 			     "alarm, as the guest plan life does");
 	NEEDS_ROOT;
 	OPEN_OR_SKIP(self->fd);
-	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
-	self->seek = info.caps & GTU_CAP_SEEK;
 	self->memory = pages(BYTES);
-	ASSERT_NE(MAP_FAILED, (void *)self->memory);
 	ASSERT_EQ(0, region_add(self->fd, self->memory, BYTES, RW, &self->key));
 	ASSERT_EQ(0, queue_create(self->fd, 3, 3, &self->q));
 }
 
 NO_TEARDOWN(sleep);
-
-/* Without it, used queues cannot survive a sleep. */
-#define NEEDS_SEEK	NEEDS(GTU_CAP_SEEK)
 
 /* Copy a page of @value. Return true if it arrived. */
 static bool copies(struct queue *q, uint8_t *memory, uint32_t key, uint8_t value)
@@ -126,7 +117,7 @@ TEST_F_TIMEOUT(sleep, everything_is_kept, 120)
 	struct queue other;
 	uint32_t i, key;
 
-	NEEDS_SEEK;
+	NEEDS(GTU_CAP_SEEK);
 	/* start at an odd ring index, after several passes */
 	for (i = 0; i < 29; i++)
 		ASSERT_TRUE(copies(&self->q, self->memory, self->key, (uint8_t)i));
@@ -198,55 +189,35 @@ static long interrupts(void)
 	return sum;
 }
 
-struct user_waiter {
-	struct queue *q;
-	int how, ret;
-	struct gtu_event e;
-	pthread_t thread;
-};
-
-/* Wait in the ioctl or in read(); the sleep must not be visible to the waiter. */
-static void *wait_somehow(void *arg)
-{
-	struct user_waiter *w = arg;
-
-	if (!w->how)
-		w->ret = queue_wait(w->q, w->q->submitted, GTU_WAIT_FOREVER);
-	else
-		w->ret = read(w->q->fd, &w->e, sizeof(w->e)) == sizeof(w->e) ? 0 : errno;
-	return NULL;
-}
-
+/* Threads wait in the ioctl and in read(); the sleep must not be visible to them. */
 TEST_F_TIMEOUT(sleep, waiters_continue, 120)
 {
 	struct gtu_hw_desc nop = { .opcode = GTU_OP_NOP };
-	struct user_waiter w[2] = { { .q = &self->q }, { .q = &self->q, .how = 1 } };
+	struct waiter w;
+	struct reader r;
 	int efd = eventfd(0, EFD_NONBLOCK), i;
 	uint64_t events = 0;
 	struct gtu_hw_cpl c;
 	long before;
 
-	NEEDS_SEEK;
+	NEEDS(GTU_CAP_SEEK);
 	ASSERT_TRUE(copies(&self->q, self->memory, self->key, 1));
 	ASSERT_LE(0, efd);
 	ASSERT_EQ(0, set_eventfd(&self->q, efd));
-	for (i = 0; i < 2; i++) {
-		w[i].ret = -1;
-		pthread_create(&w[i].thread, NULL, wait_somehow, &w[i]);
-	}
+	start_waiter(&w, &self->q, self->q.submitted, GTU_WAIT_FOREVER);
+	start_reader(&r, self->fd);
 	usleep(100000);
 	ASSERT_EQ(0, system_sleep());
 	usleep(100000);
 	/* the sleep may lose an ARM, so the driver signals the eventfd */
 	EXPECT_EQ((ssize_t)sizeof(events), read(efd, &events, sizeof(events)));
-	EXPECT_EQ(-1, w[0].ret);
+	EXPECT_EQ(0, w.returned_ns);
 	arm(&self->q, self->q.submitted);
 	submit(&self->q, &nop);
-	for (i = 0; i < 2; i++) {
-		pthread_join(w[i].thread, NULL);
-		EXPECT_EQ(0, w[i].ret);
-	}
-	EXPECT_EQ(self->q.c.id, w[1].e.queue);
+	EXPECT_EQ(0, join_waiter(&w));
+	pthread_join(r.thread, NULL);
+	EXPECT_EQ(1, r.ret);
+	EXPECT_EQ(self->q.c.id, r.e[0].queue);
 	EXPECT_EQ(0, take(&self->q, &c));
 	/* interrupts work too, not only the driver's fallback poll */
 	before = interrupts();
@@ -316,7 +287,7 @@ TEST_F_TIMEOUT(sleep, under_load, 180)
 	uint64_t before[4];
 	int i, n;
 
-	NEEDS_SEEK;
+	NEEDS(GTU_CAP_SEEK);
 	stop = false;
 	for (i = 0; i < 4; i++)
 		pthread_create(&u[i].thread, NULL, busy_user, &u[i]);
@@ -350,7 +321,7 @@ TEST_F_TIMEOUT(sleep, full_completion_ring, 120)
 	struct queue q;
 	uint32_t i;
 
-	NEEDS_SEEK;
+	NEEDS(GTU_CAP_SEEK);
 	ASSERT_EQ(0, queue_create(self->fd, 4, 2, &q));
 	for (i = 0; i < 11; i++)
 		put(&q, &nop);
@@ -378,7 +349,7 @@ TEST_F_TIMEOUT(sleep, waiting_jobs_are_known, 120)
 	struct queue q;
 	uint32_t i;
 
-	NEEDS_SEEK;
+	NEEDS(GTU_CAP_SEEK);
 	NEEDS(GTU_CAP_CANCEL);
 	ASSERT_EQ(0, queue_create(self->fd, 4, 2, &q));
 	for (i = 0; i < 9; i++)
@@ -401,7 +372,7 @@ TEST_F_TIMEOUT(sleep, an_error_stays, 120)
 {
 	struct queue q;
 
-	NEEDS_SEEK;
+	NEEDS(GTU_CAP_SEEK);
 	ASSERT_EQ(0, queue_create(self->fd, 2, 2, &q));
 	doorbell(&q, 1000, 0);
 	EXPECT_EQ(EIO, queue_wait(&q, 0, now_ns() + 10 * SECOND));
@@ -422,7 +393,7 @@ TEST_F_TIMEOUT(sleep, a_dead_file_stays_dead, 120)
 	char path[128];
 	int fd, n;
 
-	NEEDS_SEEK;
+	NEEDS(GTU_CAP_SEEK);
 	NEEDS_RESET(path);
 	ASSERT_EQ(0, write_to(path, "1"));
 	fd = open(device_path(), O_RDWR);
@@ -529,13 +500,14 @@ TEST_F_TIMEOUT(sleep, queues_are_lost_without_seek, 120)
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	struct pollfd p = { .events = POLLIN };
 	struct queue fresh, used;
-	struct user_waiter w = { .q = &used, .ret = -1 };
+	struct waiter w;
 	struct gtu_hw_desc d;
 	uint8_t *memory = pages(65536);
 	uint32_t key;
 	int fd;
 
-	if (self->seek)
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
+	if (info.caps & GTU_CAP_SEEK)
 		SKIP(return, "the device has GTU_CAP_SEEK");
 	fd = open(device_path(), O_RDWR);
 	ASSERT_LE(0, fd);
@@ -544,11 +516,10 @@ TEST_F_TIMEOUT(sleep, queues_are_lost_without_seek, 120)
 	ASSERT_EQ(0, queue_create(self->fd, 3, 3, &used));
 	ASSERT_LT(self->q.c.id, used.c.id);
 	ASSERT_TRUE(copies(&used, self->memory, self->key, 4));
-	pthread_create(&w.thread, NULL, wait_somehow, &w);
+	start_waiter(&w, &used, used.submitted, GTU_WAIT_FOREVER);
 	usleep(100000);
 	ASSERT_EQ(0, system_sleep());
-	pthread_join(w.thread, NULL);
-	EXPECT_EQ(ENODEV, w.ret);
+	EXPECT_EQ(ENODEV, join_waiter(&w));
 	EXPECT_EQ(ENODEV, call(self->fd, GTU_IOCTL_INFO, &info));
 	EXPECT_EQ(GTU_QUEUE_DISABLED, queue_state(&used));
 	EXPECT_EQ(GTU_QUEUE_DISABLED, queue_state(&self->q));

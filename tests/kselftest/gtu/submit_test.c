@@ -271,8 +271,7 @@ TEST_F(submit, same_answer_as_the_device)
 	struct gtu_hw_cpl c;
 	struct queue device;
 
-	if (!self->checks)
-		SKIP(return, "the device has no GTU_CAP_REGIONS");
+	NEEDS(GTU_CAP_REGIONS);
 	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &device));
 	ASSERT_EQ(0, region_add(self->fd, pages(4096), 4096, GTU_RIGHT_WRITE, &write_only));
 	ASSERT_EQ(0, region_add(self->fd, arena, 8192, RW, &arena_key));
@@ -365,8 +364,7 @@ TEST_F(submit, blocks)
 	struct gtu_hw_cpl c;
 	uint64_t offset;
 
-	if (!self->checks)
-		SKIP(return, "the device has no GTU_CAP_REGIONS");
+	NEEDS(GTU_CAP_REGIONS);
 	for (i = 0; i < 16; i++)
 		index[i] = 63 - 3 * i;
 	ASSERT_EQ(0, region_add(self->fd, index, 4096, GTU_RIGHT_READ, &index_key));

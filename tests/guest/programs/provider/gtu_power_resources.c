@@ -48,7 +48,7 @@ struct resources {
 	spinlock_t lock;		/* protects the following fields */
 	int fail[CALLS];
 	bool clocked, prepared, held, powered, answers;
-	bool dead;
+	u32 dead;
 	unsigned int lines;
 	struct {
 		enum call call;
@@ -240,21 +240,6 @@ static ssize_t resources_fail_write(struct file *file, const char __user *from, 
 }
 RESOURCES_FILE(resources_fail);
 
-static int resources_dead_get(void *data, u64 *value)
-{
-	*value = ((struct resources *)data)->dead;
-	return 0;
-}
-
-static int resources_dead_set(void *data, u64 value)
-{
-	struct resources *s = data;
-
-	WRITE_ONCE(s->dead, value);
-	return 0;
-}
-DEFINE_DEBUGFS_ATTRIBUTE(resources_dead_fops, resources_dead_get, resources_dead_set, "%llu\n");
-
 /* Find the function that wire.c mapped to the addresses of the device's node. */
 static int resources_find(struct device *dev, struct resources *s)
 {
@@ -331,7 +316,7 @@ static int resources_probe(struct platform_device *pdev)
 	debugfs_create_file("log", 0600, s->folder, s, &resources_log_file);
 	debugfs_create_file("state", 0400, s->folder, s, &resources_state_fops);
 	debugfs_create_file("fail", 0600, s->folder, s, &resources_fail_file);
-	debugfs_create_file("dead", 0600, s->folder, s, &resources_dead_fops);
+	debugfs_create_u32("dead", 0600, s->folder, &s->dead);
 	return 0;
 err_provider:
 	of_genpd_del_provider(dev->of_node);

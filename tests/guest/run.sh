@@ -123,7 +123,7 @@ elif [ -n "$shell" ]; then
 	initrd+=(--file "$dir/motd:/etc/motd")
 fi
 # unpack_kernel: makes kernel-NAME/vmlinux of a kernel that QEMU can boot uncompressed (CONFIG_PVH): emulated processors
-# take longer to unpack the kernel than to boot it. Exit status 1 if this kernel must be booted as it is.
+# take longer to unpack the kernel than to boot it. Exit status 1 if QEMU must boot vmlinuz.
 unpack_kernel() {
 	local packed=$cache/kernel-$kernel/vmlinuz to=$cache/kernel-$kernel/vmlinux setup offset length unpack
 

@@ -98,7 +98,7 @@ while [ $# -gt 0 ]; do
 	shift 2
 done
 [ -z "$unload" ] || printf '%s\n' "$unload" >>"$tree/tests"
-# without debugging information, which is two thirds of it. strip complains of scripts.
+# strip removes two thirds of the bytes, and reports an error for scripts
 "$([ "$kernel" != arm64 ] || echo $cross)strip" -g "$tree"/{modules,usr/bin}/* 2>/dev/null
 # not compressed: emulated processors would take longer to unpack it
 (cd "$tree" && find . -print0 | LC_ALL=C sort -z | cpio -o -0 -H newc -R 0:0 --quiet) >"$out.new" &&

@@ -4,6 +4,7 @@
  * jobs run, also with signals.
  *
  * Freed memory is never accessed again, other memory stays intact, and nothing leaks.
+ * GTU_ROUNDS scales the number of repetitions [12].
  */
 #include <pthread.h>
 #include <signal.h>
@@ -271,13 +272,14 @@ static void *queue_thread(void *arg)
 
 TEST_F_TIMEOUT(storm, queues, 60)
 {
+	const unsigned int rounds = 5 * (unsigned int)setting("GTU_ROUNDS", 12);
 	struct worker w[6];
 	struct gtu_hw_cpl c;
 	int other = open(device_path(), O_RDWR | O_CLOEXEC);
 
 	ASSERT_LE(0, other);
-	start_workers(w, 3, self->fd, 60, queue_thread);
-	start_workers(w + 3, 3, other, 60, queue_thread);
+	start_workers(w, 3, self->fd, rounds, queue_thread);
+	start_workers(w + 3, 3, other, rounds, queue_thread);
 	JOIN(w, 6);
 	EXPECT_EQ(GTU_CPL_OK, run(&self->q, &NO_JOB, &c));
 }
@@ -325,7 +327,7 @@ TEST_F_TIMEOUT(storm, contexts, 60)
 
 	setrlimit(RLIMIT_NOFILE, &files);
 	before = contexts_free();
-	start_workers(w, 4, -1, 60, context_thread);
+	start_workers(w, 4, -1, 5 * (unsigned int)setting("GTU_ROUNDS", 12), context_thread);
 	JOIN(w, 4);
 	EXPECT_LT(1u, before);
 	EXPECT_EQ(before, contexts_free());

@@ -254,8 +254,7 @@ TEST(negative_weights_rejected)
 		struct gtu_graph *g = weighted_edges(4, 3, src, dst, GTU_WEIGHT_F64, weight, GTU_DIRECTED, 4);
 
 		for (opt.unit = 0; opt.unit < UNITS; opt.unit++) {
-			FAILS(gtu_sssp(dev, g, &opt, distance, NULL, &err), GTU_ERR_INPUT, "entry 2 ");
-			CHECK(strstr(err.text, "weight"));
+			FAILS(gtu_sssp(dev, g, &opt, distance, NULL, &err), GTU_ERR_INPUT, "from vertex 2 to vertex 3 has weight");
 		}
 	}
 }

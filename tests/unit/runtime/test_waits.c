@@ -113,7 +113,7 @@ TEST(streams_blocked_by_others_time_out)
 	gtu_peg_close(peg[1]);
 	gtu_peg_close(peg[0]);
 	weaver[0] = weaver_stream(q, 1, "");
-	weaver[1] = weaver_stream(other, GTU_ERR_TIMEOUT, "a Weaver stream of model:clock_hz=1000000 made no progress within 0.005 s");
+	weaver[1] = weaver_stream(other, GTU_ERR_TIMEOUT, " made no progress within 0.005 s");
 	gtu_weaver_close(weaver[1]);
 	gtu_weaver_close(weaver[0]);
 	gtu_queue_destroy(q);

@@ -98,7 +98,7 @@ struct gpu_plan_input {
 	bool managed, registered;	/* supported */
 	double managed_gbps, pinned_gbps;
 	bool compressed, compressed_weighted;	/* compressed list; weights included */
-	uint64_t stream_bytes, index_bytes;
+	uint64_t compressed_bytes, index_bytes;
 };
 /* Upper bound of the GPU memory that a run needs besides rows and edges. */
 uint64_t gpu_run_bytes(uint64_t n, uint64_t m);

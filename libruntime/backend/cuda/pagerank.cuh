@@ -235,14 +235,12 @@ __device__ static void pagerank_items(const gpu_graph &g, const u64 *queue, u64 
 	report(g, t);
 }
 
-extern "C" __global__ void pagerank_pull_compressed(gpu_graph g, const u64 *queue, u64 count, const double *contrib,
-							 double *sum)
+extern "C" __global__ void pagerank_pull_compressed(gpu_graph g, const u64 *queue, u64 count, const double *contrib, double *sum)
 {
 	pagerank_items<true>(g, queue, count, contrib, sum);
 }
 
-extern "C" __global__ void pagerank_push_compressed(gpu_graph g, const u64 *queue, u64 count, const double *contrib,
-							 double *sum)
+extern "C" __global__ void pagerank_push_compressed(gpu_graph g, const u64 *queue, u64 count, const double *contrib, double *sum)
 {
 	pagerank_items<false>(g, queue, count, contrib, sum);
 }

@@ -246,8 +246,7 @@ static void fill_args(struct gpu *gpu, uint32_t bits, const struct gtu_compresse
  * Compress on request, or if the graph came from a compressed container and would not fit into GPU
  * memory.
  */
-static bool wants_compressed(const struct gpu_plan_input *in, const struct gtu_graph *g,
-			     const struct gtu_placement_options *opt)
+static bool wants_compressed(const struct gpu_plan_input *in, const struct gtu_graph *g, const struct gtu_placement_options *opt)
 {
 	if (opt->compressed)
 		return true;

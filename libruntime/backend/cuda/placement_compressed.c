@@ -25,7 +25,7 @@ int gpu_compressed_measure(struct gpu *gpu, const struct gtu_placement_options *
 		return rc;
 	in->compressed = true;
 	in->compressed_weighted = c->weighted;
-	in->stream_bytes = gtu_compressed_bytes(c->bits);
+	in->compressed_bytes = gtu_compressed_bytes(c->bits);
 	in->index_bytes = 8 * (g->n + c->long_pieces);
 	return 0;
 }

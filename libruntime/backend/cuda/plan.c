@@ -70,7 +70,7 @@ static uint64_t list_bytes(const struct gpu_plan_input *in, const struct gtu_pla
 			      opt->edges == GTU_EDGES_REGISTERED ? in->edge_bytes : 4;
 
 	edge = in->compressed ? 0 : edge;
-	return in->stream_bytes + in->m * (edge + (packs(in, opt, &bits) ? 0 : gtu_weight_bytes(in->weight_type)));
+	return in->compressed_bytes + in->m * (edge + (packs(in, opt, &bits) ? 0 : gtu_weight_bytes(in->weight_type)));
 }
 
 uint64_t gpu_plan_probes(const struct gpu_plan_input *in, const struct gtu_placement_options *opt)

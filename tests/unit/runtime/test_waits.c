@@ -61,7 +61,7 @@ TEST(waits_time_out)
 	OK(gtu_copy(other, &a, &a, &c, &err));
 }
 
-/* A PEG stream of 1000 vertices with 4 edges each, and a ring for 64 of them. */
+/* A PEG stream of 1000 vertices with 4 edges each, and a ring for 64 edges. */
 static struct gtu_peg *peg_stream(struct gtu_queue *q, struct gtu_region *r)
 {
 	struct gtu_peg_config config = { .flags = GTU_PEG_WITH_DST, .ring_log2 = 1 };

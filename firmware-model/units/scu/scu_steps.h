@@ -60,7 +60,7 @@ static inline bool scu_store(struct scu_mem *m, uint64_t byte, const void *from,
 	return scu_copy(m, byte, (uint8_t *)from, bytes, true);
 }
 
-/* Address of @bytes bytes: in place, or @copy, with a snapshot of them, if they are not contiguous. */
+/* Address of @bytes bytes: in place, or of a snapshot in @copy if they are not contiguous. */
 uint8_t *scu_contiguous(struct scu_mem *m, uint64_t byte, uint64_t bytes, void *copy);
 
 /* Report accesses to the pipeline or the observers. */

@@ -45,7 +45,7 @@ class Page(HTMLParser):
             self.wrong.append("</%s> closes another" % tag)
 
 def judge(name):
-    """What is wrong with a page."""
+    """The errors of a page, as a list."""
     page = open(name, encoding="utf-8").read()
     p = Page(page)
     wrong = p.wrong

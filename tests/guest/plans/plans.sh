@@ -181,8 +181,10 @@ graphs_guest() {
 	boot "$name" distribution --devices 2 --mem 1G --test-limit 3000 --limit 3300 "${arguments[@]}" "${real[@]}"
 }
 
-# Tests that `make test` runs as 32-bit programs and on the next kernel (some), and with an IOMMU (memory): those that
-# depend on memory addresses. all-32, 6.12-iommu and all-iommu run all tests.
+# Tests that `make test` runs as 32-bit programs (compat: structs, mmap offsets, doorbells written by halves), on the
+# compiled-in device (some), and with an IOMMU (memory): those that depend on memory addresses. all-32, all-compiled-in
+# and all-iommu run all tests.
+compat="uapi_test queue_test"
 some="uapi_test gtu_test queue_test dmabuf_test"
 memory="gtu_test pin_test nocopy_test dmabuf_test memory_removal_test submit_test aperture_test isolation_test"
 
@@ -224,14 +226,14 @@ bringup_guest() {
 	arguments+=(--test "through-the-driver=$(sound_bringup /dev/gtu0 --lockstep 4000)")
 	arguments+=(--test "unbind=$(sound_bringup '$(cat /tmp/sound)' --unbind --hugepage --march 64 --lockstep 2000)")
 	arguments+=(--test "given-back=gtu info --device /dev/gtu0 >/dev/null")
-	boot bringup distribution --limit 400 --test-limit 200 "${arguments[@]}"
+	boot bringup distribution --cpus 1 --limit 400 --test-limit 200 "${arguments[@]}"
 }
 
 # tiny_guest: tests the minimal GTU (tests/tiny), written only from hardware.md, under the driver, then compares it with the model
 tiny_guest() {
 	server=$root/tests/tiny/tiny.py
 	command -v python3 >/dev/null || skip_all "python3 is missing"
-	boot tiny distribution --limit 200 --test "doctor=$(shown gtu doctor)" \
+	boot tiny distribution --cpus 1 --limit 200 --test "doctor=$(shown gtu doctor)" \
 		--test "same-as-the-model=$(sound_bringup /dev/gtu0 --lockstep 2000)"
 }
 
@@ -308,7 +310,7 @@ run_plan() (
 		need distribution
 		settings=$shorter
 		kselftest_arguments ""
-		kselftest_arguments _32 $some
+		kselftest_arguments _32 $compat
 		sound_guest "$1" distribution --devices 2 --limit 900 \
 			--file "$root/build/forked" --test "forked=forked /dev/gtu0" ;;
 	iommu)

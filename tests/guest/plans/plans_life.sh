@@ -13,7 +13,9 @@ life_guest() {
 	make_graph 12
 	arguments+=(--also "--without seek" --also "--fault lose-irq" --also "" --serve --fault --serve power-loss=1)
 	arguments+=(--file "$here/programs/hotplug:/usr/bin/hotplug" --file "$kselftests/sleep_test")
-	arguments+=(--test "sleep=GTU_SLEEP=devices sleep_test" --test "sleep-under-bfs=hotplug sleep /graph.gtu")
+	# S3, last, runs every test of sleep_test, with a device that loses its state
+	arguments+=(--test "sleep=GTU_SLEEP=devices sleep_test everything_is_kept waiters_continue under_load refused_while_a_job_runs")
+	arguments+=(--test "sleep-under-bfs=hotplug sleep /graph.gtu")
 	arguments+=(--test "sleep-without-seek=GTU_DEVICE=/dev/gtu1 GTU_SLEEP=devices sleep_test queues_are_lost_without_seek")
 	arguments+=(--file "$kselftests/removal_test" --test "epochs-restart=removal_test function_reset_again")
 	arguments+=(--test "sleep-without-interrupts=GTU_FAULT=lose-irq GTU_DEVICE=/dev/gtu2 GTU_SLEEP=devices sleep_test lost_interrupts_cost_time_only")

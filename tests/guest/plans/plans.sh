@@ -382,7 +382,7 @@ run_plan() (
 		sound_guest "$1" 6.12 --devices 2 --limit 900 ;;
 	graphs)
 		need distribution
-		graphs_guest "$1" karate.mtx 'rome99*' 'USAir97*' ;;
+		graphs_guest "$1" 'rome99*' 'USAir97*' ;;
 	all-graphs)
 		need distribution
 		graphs_guest "$1" '*' ;;

@@ -13,26 +13,38 @@
 
 #include "gtu/error.h"
 
-/* Greatest number of ranges; further mappings are refused. */
-#define DMA_TABLE_MAX	65535u
+/*
+ * Greatest number of ranges and of bytes mapped from files; further mappings are refused. The kernel
+ * limits the mappings of a process (vm.max_map_count, 65530 by default) and its address space
+ * (2^47 bytes): a table that reaches those limits would leave neither to the process.
+ */
+#define DMA_TABLE_MAX		32768u
+#define DMA_TABLE_BYTES		(1ull << 44)
 
 struct dma_range {
 	uint64_t start, last;		/* bus addresses, both included */
 	uint8_t *host;			/* NULL: inaccessible */
 	bool read, write;
 	bool lent;			/* the memory belongs to the caller: never unmapped here */
+	uint32_t page;			/* page size of a mapped file, in bytes */
 };
 
 struct dma_table {
 	struct dma_range *range;	/* sorted, without overlaps */
 	size_t count, capacity, hit;
+	uint64_t mapped;		/* bytes of files mapped here */
 	bool torn;			/* the file of a range was truncated below the range */
+	bool stuck;			/* the kernel refused to unmap a range */
 };
+
+/* Limit of ranges in this process: DMA_TABLE_MAX, or half of vm.max_map_count if that is less. */
+size_t dma_table_limit(void);
 
 /*
  * Map @size bytes at bus address @start. @fd >= 0: the file's bytes from @offset on; the caller
- * keeps the descriptor. Returns 0 or a negative errno with a message in @err: -EEXIST for an
- * overlap, -EINVAL for an invalid range, -ENOSPC, -ENOMEM, or mmap()'s errno.
+ * keeps the descriptor. Files other than memory (memfd, tmpfs, hugetlbfs) are inaccessible: an access
+ * to another file system may wait for whoever serves it. Returns 0 or a negative errno with a message
+ * in @err: -EEXIST for an overlap, -EINVAL for an invalid range, -ENOSPC, -ENOMEM, or mmap()'s errno.
  */
 int dma_table_map(struct dma_table *t, uint64_t start, uint64_t size, int fd, uint64_t offset,
 		  bool read, bool write, struct gtu_error *err);
@@ -42,8 +54,9 @@ int dma_table_map(struct dma_table *t, uint64_t start, uint64_t size, int fd, ui
  */
 int dma_table_map_host(struct dma_table *t, uint64_t start, uint64_t size, void *host, bool read, bool write);
 /*
- * Unmap @size bytes at @start; unmapped parts are no error. Parts of ranges outside stay mapped. No
- * pointer into the range may be in use. Returns the number of bytes that were mapped.
+ * Unmap @size bytes at @start; unmapped parts are no error. Parts of ranges outside stay mapped,
+ * unless a part of a huge page would remain or the table is full: then the whole range is unmapped.
+ * No pointer into the range may be in use. Returns the number of bytes that were mapped.
  */
 uint64_t dma_table_unmap(struct dma_table *t, uint64_t start, uint64_t size);
 void dma_table_clear(struct dma_table *t);

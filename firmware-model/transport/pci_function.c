@@ -33,7 +33,7 @@ struct pci_function {
 	uint8_t msix[GTU_BAR_MSIX_SIZE];	/* table, then pending bits */
 	uint64_t fault[PCI_FAULTS], accesses, interrupts;
 	uint64_t master_clears;		/* times that bus mastering was cleared */
-	bool stalled, removed, died;
+	bool stalled, removed, died, blocked;
 	enum gtu_bug bug;
 };
 
@@ -143,13 +143,20 @@ static void deliver(struct pci_function *f, unsigned vector)
 	const uint64_t one = 1;
 	struct pollfd p = { .fd = f->irq_fd[vector], .events = POLLOUT };
 
-	if (p.fd < 0 || !may_master(f)) {
+	if (p.fd < 0 || !may_master(f) || f->blocked) {
 		*pending_byte(f, vector) |= 1u << vector % 8;
 		return;
 	}
 	/* a full eventfd signals an interrupt already; writing would block the device */
-	if (poll(&p, 1, 0) == 1 && p.revents & POLLOUT && write(p.fd, &one, sizeof(one)) < 0)
-		*pending_byte(f, vector) |= 1u << vector % 8;
+	if (poll(&p, 1, 0) != 1 || !(p.revents & POLLOUT) || write(p.fd, &one, sizeof(one)) > 0)
+		return;
+	f->blocked = errno == EINTR;
+	*pending_byte(f, vector) |= 1u << vector % 8;
+}
+
+bool pci_function_blocked(const struct pci_function *f)
+{
+	return f->blocked;
 }
 
 void pci_function_raise(struct pci_function *f, unsigned vector)
@@ -392,8 +399,10 @@ static bool make_aperture(struct pci_function *f, uint64_t bytes, struct gtu_err
 	if (f->aperture_fd >= 0 && !ftruncate(f->aperture_fd, (off_t)bytes) &&
 	    !fcntl(f->aperture_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		f->aperture = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, f->aperture_fd, 0);
-	if (f->aperture && f->aperture != MAP_FAILED)
+	if (f->aperture && f->aperture != MAP_FAILED) {
+		madvise(f->aperture, bytes, MADV_DONTDUMP);
 		return true;
+	}
 	f->aperture = NULL;
 	gtu_fail(err, GTU_ERR_NOMEM, "no memory for an aperture of %" PRIu64 " bytes: %s", bytes, strerror(errno));
 	return false;

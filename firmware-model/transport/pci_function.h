@@ -74,6 +74,12 @@ bool pci_function_died(const struct pci_function *f);
 void pci_function_set_irq(struct pci_function *f, unsigned vector, int fd);
 /* Raise @vector as the device does. */
 void pci_function_raise(struct pci_function *f, unsigned vector);
+/*
+ * Whether a signal interrupted a write to an eventfd. The function polls an eventfd before it writes,
+ * so only a peer that fills the eventfd in between can block the write. Later interrupts stay
+ * pending.
+ */
+bool pci_function_blocked(const struct pci_function *f);
 
 /* A function-level reset. Memory and eventfds stay: they belong to the peer. */
 void pci_function_reset(struct pci_function *f);

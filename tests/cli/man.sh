@@ -110,7 +110,7 @@ examples() {
 smaller() {
 	sed -E 's/--scale (1[3-9]|[23][0-9])/--scale 10/; s/--vertices (710000|416K|1M)/--vertices 2000/
 		s/--seconds 10/--seconds 0.1/; s/--max-set 16M/--max-set 2M/; s/(bench ioctl)/\1 --pin 2M/
-		s/^(gtu lab run .*)/\1 --scale 8/; s|/tmp/gtu.sock|gtu.sock|'
+		s/^(gtu lab run .*)/\1 --scale 8/'
 }
 shared=${GTU_SHARED:-$root/../shared}
 mkdir -p example/here/graphs && cd example/here || exit 1
@@ -157,10 +157,11 @@ for page in gtu.1 gtu-{info,doctor,generate,convert,stat,run,lab,bench,report,to
 done
 command=$(examples "$work/man/man1/gtu-serve.1" | smaller)
 holds "gtu-serve(1) has an example" test -n "$command"
-bash -c "exec $command" >served 2>&1 &
+mkdir -m 700 runtime
+XDG_RUNTIME_DIR=$PWD/runtime bash -c "exec $command" >served 2>&1 &
 server=$!
-wait_until $server test -S gtu.sock
-holds "the example of gtu-serve.1 makes its socket: $command" test -S gtu.sock
+wait_until $server test -S runtime/gtu/serve.sock
+holds "the example of gtu-serve.1 makes its socket: $command" test -S runtime/gtu/serve.sock
 kill $server 2>/dev/null
 wait $server
 code=$?

@@ -4,6 +4,7 @@
  * socket.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,18 +13,28 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "tools/bringup/bringup.h"
 #include "tools/support/cli.h"
+#include "tools/support/sandbox.h"
 #include "firmware-model/transport/step_budget.h"
 #include "firmware-model/transport/vfio-user/vfio_user.h"
 #include "libruntime/support/clock.h"
 
 #define APERTURE_DEFAULT	(16u << 20)
 #define APERTURE_MAX		(64ull << 30)
+
+#define GREETING_MS		3000	/* a connection must send its version within this time */
+/*
+ * While a peer is attached, a timer interrupts system calls that the peer makes block, and ends the
+ * process if it does not take a SIGTERM or SIGINT in TICKS_TO_END ticks.
+ */
+#define TICK_MS			100
+#define TICKS_TO_END		5
 
 struct server {
 	const char *path;
@@ -33,6 +44,7 @@ struct server {
 	int listener, signals;
 	struct pci_function *function;	/* in the state after power-on until a machine attaches */
 	struct vfio_user *peer;
+	uint64_t greet_by;		/* deadline of the peer's version, by now_ns() */
 	uint64_t budget;		/* cycles per step */
 	struct stat made;		/* identifies the socket's file, so that no other is removed */
 };
@@ -46,13 +58,15 @@ static const char *const cap_names[] = { "regions", "streams", "linear", "cancel
 
 static void help(void)
 {
-	puts("usage: gtu serve --socket PATH [options]\n\n"
+	puts("usage: gtu serve [--socket PATH] [options]\n\n"
 	     "Serves the device over vfio-user, for QEMU 10.1 or later:\n"
 	     "  qemu-system-x86_64 ... -machine q35,memory-backend=m \\\n"
 	     "    -object memory-backend-memfd,id=m,size=512M,share=on -m 512M \\\n"
 	     "    -device '{\"driver\":\"vfio-user-pci\",\"socket\":{\"type\":\"unix\",\"path\":\"PATH\"}}'\n"
 	     "The guest's memory must be shared (as above): the device reads and writes it in place.\n\n"
-	     "  --socket PATH     socket to listen on; created at the start, removed at the end\n"
+	     "  --socket PATH     socket to listen on; created at the start, removed at the end. Only its user\n"
+	     "                    can connect [$XDG_RUNTIME_DIR/gtu/serve.sock]. In a folder that others can\n"
+	     "                    write (/tmp), another user can listen there first and gets the guest's memory\n"
 	     "  --once            exit when the first machine has detached (else wait for the next)\n"
 	     "  --aperture SIZE   device memory behind BAR 4, a power of two [16M]\n"
 	     "  --map-aperture    let the machine map BAR 4: each access takes nanoseconds instead of tens\n"
@@ -101,7 +115,8 @@ static int clear_path(const struct sockaddr_un *addr, struct gtu_error *err)
 	if (!S_ISSOCK(st.st_mode))
 		return gtu_fail(err, GTU_ERR_FAIL, "%s exists and is not a socket; choose another path",
 				addr->sun_path);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	/* a connection must not wait for a server whose backlog is full: EAGAIN */
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	taken = fd < 0 || !connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) || errno != ECONNREFUSED;
 	if (fd >= 0)
 		close(fd);
@@ -114,9 +129,58 @@ static int clear_path(const struct sockaddr_un *addr, struct gtu_error *err)
 	return 0;
 }
 
+/*
+ * The default path, in a folder of this user alone. NULL with a message in @err. The caller frees
+ * the result.
+ */
+static char *default_path(struct gtu_error *err)
+{
+	const char *base = getenv("XDG_RUNTIME_DIR");
+	struct stat st;
+	char *path;
+
+	if (!base || *base != '/') {
+		gtu_fail(err, GTU_ERR_USAGE, "needs --socket PATH: there is no default, because XDG_RUNTIME_DIR is not set");
+		return NULL;
+	}
+	if (asprintf(&path, "%s/gtu/serve.sock", base) < 0) {
+		gtu_fail(err, GTU_ERR_NOMEM, "no memory for a path");
+		return NULL;
+	}
+	*strrchr(path, '/') = 0;
+	if ((mkdir(path, 0700) && errno != EEXIST) || lstat(path, &st)) {
+		gtu_fail(err, GTU_ERR_FAIL, "cannot create the folder %s: %s", path, strerror(errno));
+	} else if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || st.st_mode & 077) {
+		gtu_fail(err, GTU_ERR_FAIL, "%s is not a folder of your own with mode 0700; remove it or give --socket PATH",
+			 path);
+	} else {
+		path[strlen(path)] = '/';
+		return path;
+	}
+	free(path);
+	return NULL;
+}
+
+/* Open the folder of the socket, and report the consequence if others can write there. */
+static int open_folder(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *name = slash ? strndup(path, (size_t)(slash + 1 - path)) : strdup(".");
+	int fd = name ? open(name, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	struct stat st;
+
+	if (fd >= 0 && !cli_quiet() && !fstat(fd, &st) &&
+	    (st.st_mode & 022 || (st.st_uid != geteuid() && st.st_uid)))
+		fprintf(stderr, "gtu serve: other users can write to %s: a server of theirs that listens on this path "
+			"first gets the guest's memory; leave out --socket to use a private folder\n", name);
+	free(name);
+	return fd;
+}
+
 static int start_listening(struct server *s, struct gtu_error *err)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	mode_t mask;
 	int code;
 
 	if (strlen(s->path) >= sizeof(addr.sun_path))
@@ -127,29 +191,45 @@ static int start_listening(struct server *s, struct gtu_error *err)
 	if (code)
 		return code;
 	s->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (s->listener < 0 || bind(s->listener, (struct sockaddr *)&addr, sizeof(addr)))
+	mask = umask(0177);
+	code = s->listener < 0 || bind(s->listener, (struct sockaddr *)&addr, sizeof(addr));
+	umask(mask);
+	if (code)
 		return gtu_fail(err, GTU_ERR_FAIL, "cannot create the socket %s: %s", s->path, strerror(errno));
 	if (lstat(s->path, &s->made) || listen(s->listener, 4))
 		return gtu_fail(err, GTU_ERR_FAIL, "cannot listen on %s: %s", s->path, strerror(errno));
 	return 0;
 }
 
-static void stop_listening(struct server *s)
+/* Remove the socket's file. Also called by a signal handler. */
+static void remove_socket(const struct server *s)
 {
 	struct stat st;
 
-	if (s->listener < 0)
-		return;
 	/* another server may have replaced the path */
 	if (s->made.st_ino && !lstat(s->path, &st) && st.st_ino == s->made.st_ino &&
 	    st.st_dev == s->made.st_dev)
 		unlink(s->path);
-	close(s->listener);
+}
+
+/* Confine the process, and report what the kernel lacks for that. */
+static void enter_sandbox(const struct server *s)
+{
+	int folder = open_folder(s->path);
+	const char *lacks;
+
+	/* reads a file of the kernel at its first call */
+	dma_table_limit();
+	lacks = sandbox_enter(folder);
+	if (lacks && !cli_quiet())
+		fprintf(stderr, "gtu serve: %s\n", lacks);
+	if (folder >= 0)
+		close(folder);
 }
 
 /* ---- Signals ---------------------------------------------------------------------------------- */
 
-static struct server *serving;		/* for on_bus_error(), which has no argument */
+static struct server *serving;		/* for signal handlers, which have no argument */
 
 /*
  * If a peer truncates a file whose memory is mapped here, the next access raises SIGBUS. The
@@ -165,13 +245,44 @@ static void on_bus_error(int sig, siginfo_t *info, void *context)
 	raise(sig);
 }
 
+/*
+ * Its arrival makes a blocked system call fail with EINTR. A peer can make several calls block, so
+ * if the main loop does not take a signal that ends the server, end the process here.
+ */
+static void on_tick(int sig)
+{
+	static unsigned ticks;
+	sigset_t set;
+
+	(void)sig;
+	sigemptyset(&set);
+	sigpending(&set);
+	if (!sigismember(&set, SIGTERM) && !sigismember(&set, SIGINT))
+		return;
+	if (++ticks < TICKS_TO_END)
+		return;
+	remove_socket(serving);
+	_exit(CLI_DONE);
+}
+
+static void set_ticks(unsigned ms)
+{
+	const struct itimerval every = { { 0, ms * 1000 }, { 0, ms * 1000 } };
+
+	setitimer(ITIMER_REAL, &every, NULL);
+}
+
 static int take_signals(struct server *s, struct gtu_error *err)
 {
 	struct sigaction bus = { .sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO };
+	struct sigaction tick = { .sa_handler = on_tick };
 	sigset_t set;
 
 	serving = s;
 	sigaction(SIGBUS, &bus, NULL);
+	sigaction(SIGALRM, &tick, NULL);
+	/* the reader of standard error may have ended */
+	signal(SIGPIPE, SIG_IGN);
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
@@ -203,9 +314,18 @@ static int power_on(struct server *s, struct gtu_error *err)
 static int accept_peer(struct server *s, struct gtu_error *err)
 {
 	int fd = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC);
+	struct ucred who = { .uid = (uid_t)-1 };
+	socklen_t size = sizeof(who);
 
 	if (fd < 0)
 		return 0;
+	getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size);
+	if (who.uid && who.uid != geteuid()) {
+		fprintf(stderr, "gtu serve: refused a connection of user %u; run the machine as user %u or as root\n",
+			who.uid, geteuid());
+		close(fd);
+		return 0;
+	}
 	if (s->peer) {
 		fprintf(stderr, "gtu serve: refused a second connection; a machine is attached already\n");
 		close(fd);
@@ -214,6 +334,8 @@ static int accept_peer(struct server *s, struct gtu_error *err)
 	s->peer = vfio_user_open(fd, s->function, s->map_aperture, s->trace);
 	if (!s->peer)
 		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a connection");
+	s->greet_by = now_ns() + GREETING_MS * 1000000ull;
+	set_ticks(TICK_MS);
 	return 0;
 }
 
@@ -229,7 +351,9 @@ static int drop_peer(struct server *s, int code, const struct gtu_error *why, bo
 	vfio_user_close(s->peer);
 	s->peer = NULL;
 	*done = s->once && greeted;
-	return *done ? 0 : power_on(s, err);
+	code = *done ? 0 : power_on(s, err);
+	set_ticks(0);
+	return code;
 }
 
 static int serve_peer(struct server *s, bool *done, struct gtu_error *err)
@@ -243,13 +367,42 @@ static int serve_peer(struct server *s, bool *done, struct gtu_error *err)
 	return code ? drop_peer(s, code, &why, done, err) : 0;
 }
 
+/* What the peer did that ends its connection; NULL: nothing. */
+static const char *violation(const struct server *s)
+{
+	if (pci_function_memory(s->function)->torn)
+		return "it truncated a file below the memory mapped from it";
+	if (pci_function_memory(s->function)->stuck)
+		return "the kernel refused to unmap its memory";
+	if (pci_function_blocked(s->function))
+		return "it filled an eventfd while the device wrote to it";
+	if (!vfio_user_greeted(s->peer) && now_ns() >= s->greet_by)
+		return "it sent no version";
+	return NULL;
+}
+
 /* Advance the device by one step. */
 static int step_peer(struct server *s, bool *done, struct gtu_error *err)
 {
-	struct gtu_error why = { .text = "it truncated a file below the memory mapped from it" };
+	struct gtu_error why = { .text = "" };
+	const char *what;
 
 	step(s);
-	return pci_function_memory(s->function)->torn ? drop_peer(s, GTU_ERR_INPUT, &why, done, err) : 0;
+	what = violation(s);
+	if (!what)
+		return 0;
+	gtu_fail(&why, GTU_ERR_INPUT, "%s", what);
+	return drop_peer(s, GTU_ERR_INPUT, &why, done, err);
+}
+
+/* Timeout of the main loop's poll(), in milliseconds; -1: none. */
+static int wait_ms(const struct server *s, bool busy, bool waiting)
+{
+	if (busy)
+		return 0;
+	if (waiting)
+		return STEP_IDLE_MS;
+	return s->peer && !vfio_user_greeted(s->peer) ? GREETING_MS / 10 : -1;
 }
 
 static int loop(struct server *s, struct gtu_error *err)
@@ -266,7 +419,7 @@ static int loop(struct server *s, struct gtu_error *err)
 		bool busy = s->peer && pci_function_pending(s->function);
 		bool waiting = s->peer && !busy && pci_function_waiting(s->function);
 		uint64_t before = waiting ? gtu_now_ns() : 0;
-		int n = poll(p, 3, busy ? 0 : waiting ? STEP_IDLE_MS : -1), code = 0;
+		int n = poll(p, 3, wait_ms(s, busy, waiting)), code = 0;
 
 		if (n < 0 && errno != EINTR)
 			return gtu_fail(err, GTU_ERR_FAIL, "cannot wait: %s", strerror(errno));
@@ -318,9 +471,13 @@ static int run_server(struct server *s)
 		code = start_listening(s, &err);
 	if (!code && !cli_quiet())
 		fprintf(stderr, "gtu serve: waiting for a machine on %s\n", s->path);
-	if (!code)
+	if (!code) {
+		enter_sandbox(s);
 		code = loop(s, &err);
-	stop_listening(s);
+	}
+	remove_socket(s);
+	if (s->listener >= 0)
+		close(s->listener);
 	vfio_user_close(s->peer);
 	pci_function_destroy(s->function);
 	s->function = NULL;
@@ -347,7 +504,9 @@ int cmd_serve(int argc, char **argv)
 	};
 	struct server s = { .listener = -1, .signals = -1, .setup.seed = 1 };
 	uint64_t aperture = APERTURE_DEFAULT;
-	int option, cap;
+	struct gtu_error err = { .text = "" };
+	char *path = NULL;
+	int option, cap, code;
 
 	while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
 		switch (option) {
@@ -388,8 +547,14 @@ int cmd_serve(int argc, char **argv)
 	}
 	if (optind < argc)
 		return cli_usage("unexpected argument '%s'", argv[optind]);
-	if (!s.path || !*s.path)
+	if (s.path && !*s.path)
 		return cli_usage("needs --socket PATH");
+	if (!s.path)
+		s.path = path = default_path(&err);
+	if (!s.path)
+		return err.code == GTU_ERR_USAGE ? cli_usage("%s", err.text) : cli_exit(&err, err.code);
 	s.setup.device.aperture_bytes = aperture;
-	return run_server(&s);
+	code = run_server(&s);
+	free(path);
+	return code;
 }

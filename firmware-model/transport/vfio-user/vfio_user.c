@@ -18,15 +18,15 @@
 #include "vfio_user.h"
 #include "vfio_user_wire.h"
 
-/* Limits that `capabilities` announces. */
+/* Limits that CAPABILITIES announces. */
 #define MAX_DATA	1048576u	/* of one read or write */
 #define MAX_FDS		VFIO_USER_FDS
 #define MAX_PAYLOAD	(MAX_DATA + sizeof(struct region_access))
-static const char capabilities[] =
-	"{\"capabilities\":{\"max_msg_fds\":8,\"max_data_xfer_size\":1048576,\"max_dma_maps\":65535}}";
-_Static_assert(MAX_FDS == 8 && MAX_DATA == 1048576 && DMA_TABLE_MAX == 65535, "as `capabilities` says");
+#define CAPABILITIES "{\"capabilities\":{\"max_msg_fds\":%u,\"max_data_xfer_size\":%u,\"max_dma_maps\":%zu}}"
 
-#define MESSAGES_PER_CALL	64	/* then the device runs a step */
+/* then the device runs a step */
+#define MESSAGES_PER_CALL	64
+#define DATA_PER_CALL	(4u * MAX_DATA)
 #define COMPLAINTS	16		/* limit of log lines about a faulty peer */
 
 struct vfio_user {
@@ -84,9 +84,8 @@ static int on_version(struct vfio_user *vu, const void *in, uint32_t bytes, stru
 	 */
 	reply[0] = 0;
 	reply[1] = 0;
-	memcpy(reply + 2, capabilities, sizeof(capabilities));
 	vu->greeted = true;
-	return 4 + sizeof(capabilities);
+	return 4 + sprintf((char *)(reply + 2), CAPABILITIES, MAX_FDS, MAX_DATA, dma_table_limit()) + 1;
 }
 
 static int on_dma_map(struct vfio_user *vu, const void *in, uint32_t bytes, struct gtu_error *err)
@@ -548,18 +547,21 @@ static int receive(struct vfio_user *vu, struct gtu_error *err)
 
 int vfio_user_serve(struct vfio_user *vu, struct gtu_error *err)
 {
+	size_t data = 0;
 	unsigned i;
 	int code;
 
-	for (i = 0; i < MESSAGES_PER_CALL; i++) {
+	for (i = 0; i < MESSAGES_PER_CALL && data < DATA_PER_CALL; i++) {
 		code = flush(vu, err);
 		if (code > 0)
 			code = receive(vu, err);
 		if (code <= 0)
 			return code;
+		data += vu->head.size;
 		code = answer(vu, err);
 		if (code)
 			return code;
+		data += vu->out_bytes;
 		/* reply before the device runs: the peer is blocked until then */
 		code = flush(vu, err);
 		if (code < 0)

@@ -256,6 +256,50 @@ TEST(second_connection_is_refused)
 	CHECK_EQ(get_region(first, 0, GTU_REG_MAGIC, 4), GTU_MAGIC);
 }
 
+/* What a stranger does while a machine is attached: @kind 0: knocks; 1: garbage; 2: is silent. */
+static void __attribute__((noreturn)) stranger(unsigned kind)
+{
+	struct message bad = { 1, VERSION, 0xffffffff, 0, 0 };
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;) {
+		int fd = try_connect(server_path);
+
+		if (kind == 1)
+			send_raw(fd, &bad, sizeof(bad), NULL, 0);
+		if (kind == 2)
+			recv(fd, &bad, sizeof(bad), 0);
+		close(fd);
+	}
+}
+
+/* Connections of other kinds disturb neither the machine nor its results. */
+TEST(strangers_beside_machine)
+{
+	pid_t child[3];
+	struct machine m;
+	unsigned i;
+
+	start_machine(&m, NULL);
+	for (i = 0; i < 3; i++) {
+		child[i] = fork();
+		CHECK(child[i] >= 0);
+		if (!child[i])
+			stranger(i);
+	}
+	for (i = 0; i < 50; i++) {
+		memset(m.memory + TARGET, 0xaa, DATA);
+		submit_copy(&m, 1 + i * 997);
+		check_copied(&m, 1 + i * 997);
+		put_region(m.sock, 0, GTU_REG_EVENT_HEAD(0), 4, i + 1);
+	}
+	for (i = 0; i < 3; i++) {
+		kill(child[i], SIGKILL);
+		waitpid(child[i], NULL, 0);
+	}
+	tear_down(&m);
+}
+
 /* ---- Faults ------------------------------------------------------------------------------------- */
 
 TEST(fault_lose_irq)

@@ -53,19 +53,24 @@ static inline const char *tool_path(void)
 	return path;
 }
 
-/* Start gtu serve with at most five more arguments (NULL-terminated) without waiting. */
+/*
+ * Start gtu serve with at most five more arguments (NULL-terminated) without waiting. @path NULL:
+ * the default.
+ */
 static inline void spawn_server(const char *path, const char *const *more)
 {
 	const char *argv[12] = { "gtu", "--quiet", "serve", "--socket", path };
 	static bool registered;
-	unsigned i;
+	unsigned i, first = path ? 5 : 3;
+
+	argv[first] = NULL;
 
 	end_server();
 	if (!registered)
 		atexit(end_server);
 	registered = true;
 	for (i = 0; more && more[i]; i++)
-		argv[5 + i] = more[i];
+		argv[first + i] = more[i];
 	server_pid = fork();
 	CHECK(server_pid >= 0);
 	if (server_pid)

@@ -449,6 +449,15 @@ static int write_graph(const struct writer *w, const struct gtu_graph *g, struct
 	return 0;
 }
 
+mode_t gtu_output_mode(const char *path)
+{
+	mode_t mask = umask(0);
+	struct stat st;
+
+	umask(mask);
+	return !lstat(path, &st) && S_ISREG(st.st_mode) ? st.st_mode & 0777 : 0666 & ~mask;
+}
+
 static int save(const struct gtu_graph *g, const char *path, bool compress, const struct gtu_progress *progress,
 		struct gtu_error *err)
 {
@@ -459,7 +468,6 @@ static int save(const struct gtu_graph *g, const char *path, bool compress, cons
 	struct gtu_error own = { 0 };
 	struct stat st;
 	char *temporary;
-	mode_t mask;
 	int rc;
 
 	/* never write a graph that could not be read back */
@@ -477,8 +485,6 @@ static int save(const struct gtu_graph *g, const char *path, bool compress, cons
 		free(temporary);
 		return rc;
 	}
-	mask = umask(0);
-	umask(mask);
 	if (compress) {
 		coded = encode(&view, &h, &own);
 		rc = coded ? 0 : own.code;
@@ -488,7 +494,7 @@ static int save(const struct gtu_graph *g, const char *path, bool compress, cons
 	else if (err)
 		*err = own;
 	free(coded);
-	if (!rc && fchmod(w.fd, 0666 & ~mask))
+	if (!rc && fchmod(w.fd, gtu_output_mode(path)))
 		rc = gtu_fail(err, GTU_ERR_FAIL, "cannot set the mode of %s: %s", temporary, strerror(errno));
 	if (close(w.fd) && !rc)
 		rc = gtu_fail(err, GTU_ERR_FAIL, "cannot write %s: %s", path, strerror(errno));

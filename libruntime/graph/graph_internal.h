@@ -7,6 +7,7 @@
 #define GTU_GRAPH_INTERNAL_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "gtu/graph.h"
 #include "libruntime/support/array.h"
@@ -162,5 +163,8 @@ int gtu_graph_reshape(struct gtu_graph **g, const struct gtu_read_options *opt,
  * Bytes per entry of col for @n vertices; @wanted: 4, 8 or 0 (default). 0 and *err if impossible.
  */
 uint32_t gtu_edge_bytes_for(uint64_t n, uint32_t wanted, struct gtu_error *err);
+
+/* Mode of an output file: that of the regular file which it replaces, else 0666 without the umask. */
+mode_t gtu_output_mode(const char *path);
 
 #endif

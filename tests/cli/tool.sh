@@ -79,6 +79,28 @@ holds "gtu info --fdt keeps the link" test -L t/link -a -f t/real
 chmod 600 t/real
 check "gtu info --fdt writes over a file of mode 600" gtu info --fdt t/real --quiet
 holds "gtu info --fdt keeps mode 600" test "$(stat -c %a t/real)" = 600
+# another user may have made a link in a sticky folder, or in a folder of his own
+mkdir t/foreign
+ln -s ../stolen t/foreign/link
+foreign() {
+	exits 1 "gtu info --fdt refuses a link in a folder that is $1" gtu info --fdt t/foreign/link --quiet
+	says "gtu info says that another user may have made the link in a folder that is $1" "another user may have made"
+	exits 1 "gtu info --json refuses a link in a folder that is $1" gtu info --json t/foreign/link --quiet
+	holds "gtu info writes nothing through a link in a folder that is $1" test ! -e t/stolen -a -L t/foreign/link
+}
+chmod 1777 t/foreign
+foreign sticky
+if [ "$(id -u)" = 0 ]; then
+	chmod 755 t/foreign && chown 65534 t/foreign
+	foreign "another user's"
+fi
+rm -r t/foreign
+for name in t/kept.gtu t/kept.txt; do
+	touch $name && chmod 600 $name
+	check "gtu convert replaces a file of mode 600: $name" gtu convert e.txt $name --quiet
+	holds "gtu convert keeps mode 600 of $name" test "$(stat -c %a $name)" = 600
+	rm $name
+done
 mkfifo t/pipe
 # a reader that does not wait for a writer
 exec 9<>t/pipe 8<t/pipe 9>&-

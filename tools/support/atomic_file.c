@@ -26,25 +26,53 @@ static size_t folder_length(const char *path)
 }
 
 /*
+ * Whether another user may have made the links of the folder that holds @path: it is sticky (/tmp),
+ * or belongs to neither this user nor root. The kernel refuses to follow such links
+ * (fs.protected_symlinks), but rename() to the target would not be covered. True with errno set if
+ * the folder cannot be examined.
+ */
+static bool others_make_links(const char *path)
+{
+	char *name = strndup(path, folder_length(path));
+	struct stat st;
+	bool is;
+
+	errno = ENOMEM;
+	if (!name)
+		return true;
+	is = stat(*name ? name : ".", &st);
+	free(name);
+	if (is)
+		return true;
+	errno = ELOOP;
+	return st.st_mode & S_ISVTX || (st.st_uid && st.st_uid != geteuid());
+}
+
+/*
  * Resolve the symbolic links of @path. Unlike with realpath(), the final target need not exist. The
- * caller frees the result. NULL with errno.
+ * caller frees the result. NULL with errno, ELOOP also for a link that another user may have made.
  */
 static char *follow_links(const char *path)
 {
 	char *at = strdup(path), *next, to[PATH_MAX];
 	unsigned links;
 	ssize_t length;
+	int reason;
 
 	for (links = 0; at; links++) {
 		length = readlink(at, to, sizeof(to) - 1);
-		if (length < 0)
+		/* not a link, or absent */
+		if (length < 0 && (errno == EINVAL || errno == ENOENT))
 			return at;
-		to[length] = 0;
-		if (links == LINKS_MAX) {
-			free(at);
+		if (length >= 0 && links == LINKS_MAX)
 			errno = ELOOP;
+		if (length < 0 || links == LINKS_MAX || others_make_links(at)) {
+			reason = errno;
+			free(at);
+			errno = reason;
 			return NULL;
 		}
+		to[length] = 0;
 		if (*to == '/')
 			next = strdup(to);
 		else if (asprintf(&next, "%.*s%s", (int)folder_length(at), at, to) < 0)
@@ -86,7 +114,11 @@ bool atomic_file_same(const char *a, const char *b)
 	if (atomic_file_is_stdout(a) || atomic_file_is_stdout(b))
 		return atomic_file_is_stdout(a) && atomic_file_is_stdout(b);
 	there_a = !stat(a, &sa);
+	if (!there_a && errno != ENOENT)
+		return !strcmp(a, b);
 	there_b = !stat(b, &sb);
+	if (!there_b && errno != ENOENT)
+		return !strcmp(a, b);
 	if (there_a && there_b)	/* two outputs may both go to /dev/null */
 		return sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino && !S_ISCHR(sa.st_mode);
 	return !there_a && !there_b && same_new_file(a, b);
@@ -125,7 +157,7 @@ static int open_temporary(struct atomic_file *w, const struct stat *old)
 	}
 	mask = umask(0);
 	umask(mask);
-		/* a rewritten file keeps its permissions */
+	/* a rewritten file keeps its permissions */
 	if (!fchmod(fd, old ? old->st_mode & 0777 : 0666 & ~mask))
 		return 0;
 	reason = errno;
@@ -134,27 +166,47 @@ static int open_temporary(struct atomic_file *w, const struct stat *old)
 	return reason;
 }
 
+/*
+ * Resolve @path into w->target. Returns 1 if a file is there, described by *@st, 0 if none is, or an
+ * error.
+ */
+static int find_target(struct atomic_file *w, const char *path, struct stat *st, struct gtu_error *err)
+{
+	int reason;
+
+	*w = (struct atomic_file){ .path = path, .target = follow_links(path) };
+	if (!w->target && errno == ELOOP)
+		return gtu_fail(err, GTU_ERR_FAIL, "%s: cannot be written: it is a symbolic link that another user may have "
+				"made, or one of a loop; name the file itself, or a file in a folder of your own", path);
+	if (w->target && !stat(path, st))
+		return 1;
+	reason = errno;
+	if (w->target && reason == ENOENT)
+		return 0;
+	free_names(w);
+	return cannot(path, reason, err);
+}
+
 int atomic_file_open(struct atomic_file *w, const char *path, struct gtu_error *err)
 {
 	struct stat st;
-	bool there;
-	int reason;
+	int there, reason;
 
-	*w = (struct atomic_file){ .path = path };
 	if (atomic_file_is_stdout(path)) {
-		w->file = stdout;
+		*w = (struct atomic_file){ .path = path, .file = stdout };
 		return 0;
 	}
-	there = !stat(path, &st);
+	there = find_target(w, path, &st, err);
+	if (there < 0)
+		return there;
 	if (there && !S_ISREG(st.st_mode)) {
+		/* not the target: a link of /proc/self/fd has a text that is no path */
+		free_names(w);
 		w->file = fopen(path, "w");
 		return w->file ? 0 : cannot(path, errno, err);
 	}
 	/* renaming would replace a read-only file: refuse */
-	if (there && access(path, W_OK))
-		return cannot(path, errno, err);
-	w->target = follow_links(path);
-	reason = w->target ? open_temporary(w, there ? &st : NULL) : errno;
+	reason = there && access(w->target, W_OK) ? errno : open_temporary(w, there ? &st : NULL);
 	if (!reason)
 		return 0;
 	free_names(w);
@@ -189,15 +241,19 @@ int atomic_file_try(const char *path, struct gtu_error *err)
 
 	if (atomic_file_is_stdout(path))
 		return 0;
+	rc = find_target(&w, path, &st, err);
+	if (rc < 0)
+		return rc;
 	/*
 	 * opening a pipe would block until it has a reader, and closing it would end the reader's
 	 * input
 	 */
-	if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
-		if (S_ISDIR(st.st_mode))
-			return cannot(path, EISDIR, err);
-		return access(path, W_OK) ? cannot(path, errno, err) : 0;
+	if (rc && !S_ISREG(st.st_mode)) {
+		rc = S_ISDIR(st.st_mode) ? EISDIR : access(path, W_OK) ? errno : 0;
+		free_names(&w);
+		return rc ? cannot(path, rc, err) : 0;
 	}
+	free_names(&w);
 	rc = atomic_file_open(&w, path, err);
 	if (rc)
 		return rc;

@@ -30,7 +30,9 @@ int atomic_file_try(const char *path, struct gtu_error *err);
 /*
  * Open @path (kept, not copied) for writing. A regular or new file is written under a temporary
  * name in the same folder until atomic_file_close() renames it. A pipe or a device is written in
- * place and never removed. Returns GTU_ERR_FAIL with a message; then there is nothing to close.
+ * place and never removed. A link is followed only in a folder of this user or root that is not
+ * sticky; a file that is replaced keeps its mode. Returns GTU_ERR_FAIL with a message; then there is
+ * nothing to close.
  */
 int atomic_file_open(struct atomic_file *w, const char *path, struct gtu_error *err);
 /* Describe a failed write from errno. Returns GTU_ERR_FAIL, to be passed to atomic_file_close(). */

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libruntime/graph/graph_internal.h"
 #include "libruntime/support/advice.h"
 #include "output.h"
 
@@ -112,14 +113,11 @@ void gtu_output_real(struct gtu_output *o, double x, char end)
 	o->used += (size_t)n;
 }
 
-/* Flush the temporary file to disk and set the mode of a new file. */
+/* Flush the temporary file to disk and set its mode. */
 static int complete(struct gtu_output *o, struct gtu_error *err)
 {
-	mode_t mask = umask(0);
-
-	umask(mask);
 	gtu_output_flush(o);
-	if (!o->reason && (fchmod(o->fd, 0666 & ~mask) || fsync(o->fd)))
+	if (!o->reason && (fchmod(o->fd, gtu_output_mode(o->path)) || fsync(o->fd)))
 		o->reason = errno;
 	if (close(o->fd) && !o->reason)
 		o->reason = errno;

@@ -36,6 +36,7 @@ void gtu_graph_close(struct gtu_graph *g)
 	free(b->weight);
 	free(b->ids);
 	free(b->path);
+	free(b->header);
 	free(b);
 	free(g);
 }

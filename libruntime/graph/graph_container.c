@@ -13,6 +13,7 @@
 
 #include "graph_compressed.h"
 #include "libruntime/support/advice.h"
+#include "libruntime/support/memory.h"
 #include "graph_container.h"
 #include "graph_internal.h"
 
@@ -21,6 +22,7 @@
 #endif
 
 #define CHUNK (8u << 20)		/* bytes between two progress calls; a multiple of 32 */
+#define COPIED_ALWAYS (64u << 20)	/* files up to this size are read, not mapped */
 
 static const char *const section_name[GTU_SECTIONS] = { "row", "edge", "weight", "id" };
 
@@ -70,12 +72,17 @@ static uint64_t sum_value(const struct sum *s)
 	return h;
 }
 
-uint64_t gtu_container_header_sum(const struct gtu_container_header *h)
+uint64_t gtu_container_sum(const void *data, uint64_t bytes)
 {
 	struct sum s = { 0 };
 
-	sum_add(&s, h, offsetof(struct gtu_container_header, sum));
+	sum_add(&s, data, bytes);
 	return sum_value(&s);
+}
+
+uint64_t gtu_container_header_sum(const struct gtu_container_header *h)
+{
+	return gtu_container_sum(h, offsetof(struct gtu_container_header, sum));
 }
 
 static uint64_t round_up(uint64_t x)
@@ -213,6 +220,29 @@ static const void *section(const struct gtu_graph *g, const struct gtu_container
 	return h->section[i].bytes ? (char *)g->backing->map + h->section[i].offset : NULL;
 }
 
+static int check_sum(const struct gtu_graph *g, const struct gtu_container_header *h, int i,
+		     const struct gtu_progress *progress, struct gtu_error *err)
+{
+	const char *data = section(g, h, i);
+	uint64_t at, bytes = h->section[i].bytes, piece;
+	struct sum s = { 0 };
+
+	for (at = 0; at < bytes; at += piece) {
+		piece = bytes - at > CHUNK ? CHUNK : bytes - at;
+		sum_add(&s, data + at, piece);
+		if (gtu_tick(progress, "verifying checksums", at + piece, bytes))
+			return gtu_fail(err, GTU_ERR_INTERRUPTED, "checking %s was stopped",
+					gtu_graph_label(g));
+	}
+	if (sum_value(&s) != h->section[i].sum)
+		return gtu_fail(err, GTU_ERR_INPUT,
+				"%s: the %s section is damaged: its checksum is %016llx, "
+				"but its content gives %016llx",
+				gtu_graph_label(g), section_name[i], (unsigned long long)h->section[i].sum,
+				(unsigned long long)sum_value(&s));
+	return 0;
+}
+
 /* Decode edges and included weights into memory owned by the graph. */
 static int decode(struct gtu_graph *g, const struct gtu_container_header *h, const char *name,
 		  const struct gtu_progress *progress, struct gtu_error *err)
@@ -221,7 +251,13 @@ static int decode(struct gtu_graph *g, const struct gtu_container_header *h, con
 			       .weight_min = h->weight_min, .weighted = h->weighted, .pieces = h->coded_pieces,
 			       .bits = h->coded_bits, .width = (uint8_t *)section(g, h, GTU_SECTION_COL) };
 	struct gtu_graph_backing *b = g->backing;
+	int rc = gtu_check_memory(h->m * (h->edge_bytes + (h->weighted ? 4u : 0u)), name, "decoding its edges", err);
 
+	/* a file of a few bytes can decode to thousands of times its size: first check that it is intact */
+	if (!rc)
+		rc = check_sum(g, h, GTU_SECTION_COL, progress, err);
+	if (rc)
+		return rc;
 	b->col = gtu_array_alloc(h->m * h->edge_bytes);
 	b->weight = h->weighted ? gtu_array_alloc(h->m * 4) : NULL;
 	if (!b->col || (h->weighted && !b->weight))
@@ -232,6 +268,62 @@ static int decode(struct gtu_graph *g, const struct gtu_container_header *h, con
 		g->weight = b->weight;
 	g->flags |= GTU_GRAPH_COMPRESSED;
 	return gtu_compressed_read(g, &c, (const uint32_t *)(c.width + coded_at(h)), b->col, b->weight, name, progress, err);
+}
+
+/*
+ * Whether a user other than this one and root can change the file, and with it the arrays of a graph
+ * that maps it after they were checked.
+ */
+static bool others_can_write(const struct stat *st)
+{
+	return st->st_mode & 022 || (st->st_uid && st->st_uid != geteuid());
+}
+
+static int read_all(int fd, char *to, uint64_t bytes, const char *name, const struct gtu_progress *progress,
+		    struct gtu_error *err)
+{
+	uint64_t at = 0;
+	ssize_t got;
+
+	while (at < bytes) {
+		got = pread(fd, to + at, bytes - at > CHUNK ? CHUNK : bytes - at, (off_t)at);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return gtu_fail(err, GTU_ERR_FAIL, "%s: %s", name, strerror(errno));
+		if (!got)
+			return gtu_fail(err, GTU_ERR_INPUT, "%s: cut short at byte %llu while it was read", name,
+					(unsigned long long)at);
+		at += (uint64_t)got;
+		if (gtu_tick(progress, "reading", at, bytes))
+			return gtu_fail(err, GTU_ERR_INTERRUPTED, "reading %s was stopped", name);
+	}
+	return 0;
+}
+
+/*
+ * Map the file, or read it into memory: if it is small, so that truncating it does not end the process
+ * by SIGBUS, and if others can change it.
+ */
+static int take_content(struct gtu_graph_backing *b, int fd, const struct stat *st, uint64_t bytes, const char *name,
+			const struct gtu_progress *progress, struct gtu_error *err)
+{
+	const bool copied = bytes <= COPIED_ALWAYS || others_can_write(st);
+
+	if (copied && gtu_check_memory(bytes, name, bytes <= COPIED_ALWAYS ? "reading it" :
+				       "a copy, needed because other users can change the file (chmod go-w, or a file "
+				       "of your own avoids it),", err))
+		return GTU_ERR_NOMEM;
+	/* MAP_SHARED: pinning a private file mapping for a device would copy its pages */
+	b->map = copied ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) :
+			  mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0);
+	if (b->map == MAP_FAILED) {
+		b->map = NULL;
+		return gtu_fail(err, GTU_ERR_FAIL, "%s: cannot map %llu bytes: %s", name, (unsigned long long)bytes,
+				strerror(errno));
+	}
+	b->map_bytes = bytes;
+	return copied ? read_all(fd, b->map, bytes, name, progress, err) : 0;
 }
 
 int gtu_container_open(int fd, const char *name, const struct gtu_progress *progress, struct gtu_graph **out,
@@ -263,21 +355,19 @@ int gtu_container_open(int fd, const char *name, const struct gtu_progress *prog
 	g = gtu_graph_new();
 	if (!g)
 		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a graph");
-	/* MAP_SHARED: pinning a private file mapping for a device would copy its pages */
-	g->backing->map = mmap(NULL, h.file_bytes, PROT_READ, MAP_SHARED, fd, 0);
-	if (g->backing->map == MAP_FAILED) {
-		g->backing->map = NULL;
-		rc = gtu_fail(err, GTU_ERR_FAIL, "%s: cannot map %llu bytes: %s", name,
-			      (unsigned long long)h.file_bytes, strerror(errno));
+	rc = take_content(g->backing, fd, &st, h.file_bytes, name, progress, err);
+	if (rc) {
 		gtu_graph_close(g);
 		return rc;
 	}
-	g->backing->map_bytes = h.file_bytes;
+	/* the header in the file may change after this check */
+	g->backing->header = malloc(sizeof(h));
 	g->backing->path = strdup(name);
-	if (!g->backing->path) {
+	if (!g->backing->path || !g->backing->header) {
 		gtu_graph_close(g);
 		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a file name");
 	}
+	*g->backing->header = h;
 	/*
 	 * Page faults read ahead, megabytes on many systems. This speeds up scans of files that fit
 	 * in memory tenfold. For larger files it would evict pages in use, so disable it.
@@ -308,29 +398,11 @@ int gtu_container_open(int fd, const char *name, const struct gtu_progress *prog
 int gtu_container_check_sums(const struct gtu_graph *g, const struct gtu_progress *progress,
 			     struct gtu_error *err)
 {
-	const struct gtu_container_header *h = g->backing->map;
-	int i;
+	int i, rc = 0;
 
-	for (i = 0; i < GTU_SECTIONS; i++) {
-		const char *data = section(g, h, i);
-		uint64_t at, bytes = h->section[i].bytes, piece;
-		struct sum s = { 0 };
-
-		for (at = 0; at < bytes; at += piece) {
-			piece = bytes - at > CHUNK ? CHUNK : bytes - at;
-			sum_add(&s, data + at, piece);
-			if (gtu_tick(progress, "verifying checksums", at + piece, bytes))
-				return gtu_fail(err, GTU_ERR_INTERRUPTED, "checking %s was stopped",
-						gtu_graph_label(g));
-		}
-		if (sum_value(&s) != h->section[i].sum)
-			return gtu_fail(err, GTU_ERR_INPUT,
-					"%s: the %s section is damaged: its checksum is %016llx, "
-					"but its content gives %016llx",
-					gtu_graph_label(g), section_name[i], (unsigned long long)h->section[i].sum,
-					(unsigned long long)sum_value(&s));
-	}
-	return 0;
+	for (i = 0; i < GTU_SECTIONS && !rc; i++)
+		rc = check_sum(g, g->backing->header, i, progress, err);
+	return rc;
 }
 
 static int write_all(int fd, const void *data, uint64_t bytes, uint64_t offset)

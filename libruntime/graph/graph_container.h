@@ -51,13 +51,14 @@ struct gtu_container_header {
 
 _Static_assert(sizeof(struct gtu_container_header) == 512, "header without holes");
 
-/* Compute the header's checksum. */
+/* Compute the checksum of a section's content, and the header's. */
+uint64_t gtu_container_sum(const void *data, uint64_t bytes);
 uint64_t gtu_container_header_sum(const struct gtu_container_header *h);
 
 /*
- * Map the container open on @fd, and decode it if it is compressed; @name is for messages. 1:
- * opened; 0: not a container; negative: an error. The caller keeps the descriptor and may close it
- * at once.
+ * Map the container open on @fd, and decode it if it is compressed; @name is for messages. A file of
+ * up to 64 MiB, or one that other users can change, is read into memory instead. 1: opened; 0: not a
+ * container; negative: an error. The caller keeps the descriptor and may close it at once.
  */
 int gtu_container_open(int fd, const char *name, const struct gtu_progress *progress, struct gtu_graph **out,
 		       struct gtu_error *err);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "graph_internal.h"
+#include "libruntime/support/memory.h"
 
 #define FIRST_CAPACITY 1024
 
@@ -45,8 +46,14 @@ static int resize(void **array, uint64_t count, uint64_t bytes)
 
 int gtu_edges_reserve(struct gtu_edge_list *l, uint64_t capacity, struct gtu_error *err)
 {
+	uint64_t each = 2 * l->id_bytes + gtu_weight_bytes(l->weight_type);
+
 	if (capacity <= l->capacity)
 		return 0;
+	if (room > UINT64_MAX / each)
+		return no_memory(l, room, err);
+	if (gtu_check_memory(room * each, NULL, "the list of edges", err))
+		return GTU_ERR_NOMEM;
 	if (resize(&l->src, capacity, l->id_bytes) || resize(&l->dst, capacity, l->id_bytes) ||
 	    (l->weight_type && resize(&l->weight, capacity, gtu_weight_bytes(l->weight_type))))
 		return no_memory(l, capacity, err);

@@ -18,9 +18,12 @@
 /* Upper bound of input ids, so that sums and GTU_NO_VERTEX never overflow. */
 #define GTU_ID_LIMIT (1ull << 63)
 
+struct gtu_container_header;
+
 struct gtu_graph_backing {
-	void *map;			/* mapping of the container, or NULL */
+	void *map;			/* mapping or copy of the container, or NULL */
 	size_t map_bytes;
+	struct gtu_container_header *header;	/* as it was when it was checked */
 	char *path;			/* path of the container as passed, for messages; or NULL */
 	void *row, *col, *weight, *ids;	/* from gtu_array_alloc(), or NULL */
 };

@@ -183,4 +183,21 @@ for file in lost.graph lost.sg; do holds "gtu convert writes no $file" test ! -e
 printf '' >none.txt
 exits 3 "gtu convert refuses an empty file" gtu convert none.txt none.mtx
 
+# names in containers and files are printed without control characters
+printf '1 2\n' >$'\e[31mred\xc2\x9b.txt'
+check "gtu convert reads a file whose name has control characters" gtu convert $'\e[31mred\xc2\x9b.txt' named.gtu --quiet
+check "gtu stat describes a graph whose name has control characters" gtu stat named.gtu
+says "gtu stat escapes control characters of a graph's name" '31mred\\xc2\\x9b' "$out"
+holds "gtu stat prints no control character" bash -c '! LC_ALL=C grep -q "[[:cntrl:]]" "$1" && ! LC_ALL=C grep -qP "\xc2[\x80-\x9f]" "$1"' - "$out"
+exits 3 "gtu stat refuses a missing file whose name has control characters" gtu stat $'none\e[2J\xc2\x9b2J'
+says "a message escapes control characters" 'none\\x1b\[2J\\xc2\\x9b2J'
+
+# the memory ceiling
+seq 1 100000 | awk '{ print $1, $1 + 1 }' >long.txt
+exits 1 "gtu stat refuses a graph above --memory" gtu stat long.txt --memory 100K
+says "gtu stat names the option for memory" "--memory SIZE or GTU_MEMORY=SIZE"
+exits 1 "gtu run refuses a graph above GTU_MEMORY" env GTU_MEMORY=100K gtu run cc long.txt
+check "--memory overrides GTU_MEMORY" env GTU_MEMORY=100K gtu convert long.txt long.gtu --memory 100M --quiet
+exits 2 "gtu run refuses a wrong --memory" gtu run cc long.txt --memory much
+
 finish

@@ -154,6 +154,10 @@ int cmd_convert(int argc, char **argv)
 		case 'a':
 			flags |= GTU_WRITE_ADAPT;
 			break;
+		case GRAPH_OPTION_MEMORY:
+			if (!graph_memory(optarg))
+				return CLI_USAGE;
+			break;
 		case 'h':
 			fputs(help, stdout);
 			return CLI_DONE;

@@ -40,6 +40,8 @@ static const char options_help[] =
 	"  --seed S       gcn: seed of the initial features; hash: of the queries (1)\n"
 	"  --output FILE  one line \"id value\" per vertex, ids ascending; - is standard output\n"
 	"  --json FILE    the run as JSON: sizes, seconds by phase, every unit counter, each iteration; - likewise\n"
+	"  --memory SIZE  most bytes of one array that the graph file's content may cause\n"
+	"                 [$GTU_MEMORY, or 3/4 of the machine's memory]\n"
 	"  --timeout S    give up if the device does not complete a job, or the next record of a stream,\n"
 	"                 within S seconds (60); 0: no timeout\n"
 	"  --monitor      count the device's memory requests by size (the zero-copy monitor); the model takes\n"
@@ -234,6 +236,7 @@ static const struct option options[] = {
 	{ "json", required_argument, NULL, 'j' },
 	{ "monitor", no_argument, NULL, 'm' },
 	{ "timeout", required_argument, NULL, 't' },
+	{ "memory", required_argument, NULL, GRAPH_OPTION_MEMORY },
 	{ "verify", no_argument, NULL, 'v' },
 	GPU_OPTIONS,
 	{ "help", no_argument, NULL, 'h' },
@@ -305,6 +308,10 @@ static int parse(int argc, char **argv, struct request *q)
 		case 'j': q->run.json = optarg; break;
 		case 'm': q->run.monitor = true; break;
 		case 'v': q->verify = true; break;
+		case GRAPH_OPTION_MEMORY:
+			if (!graph_memory(optarg))
+				return CLI_USAGE;
+			break;
 		case 't':
 			if (!cli_double("--timeout", optarg, 0, 1e9, &q->timeout))
 				return CLI_USAGE;

@@ -13,7 +13,8 @@
 #define BAR 40
 
 static const char help[] =
-	"usage: gtu stat GRAPH [--json FILE|-] [--plot FILE.svg|-] [--directed|--undirected] [--simplify]\n\n"
+	"usage: gtu stat GRAPH [--json FILE|-] [--plot FILE.svg|-] [--directed|--undirected] [--simplify]\n"
+	"                [--memory SIZE]\n\n"
 	"Prints the number of vertices and edges of a graph, their degrees with a histogram, self loops,\n"
 	"duplicates and components. GRAPH is any file that 'gtu convert' reads.\n\n"
 	"  --json FILE           the same as JSON; - is standard output, and then nothing else is printed\n"
@@ -53,9 +54,9 @@ static void print_stat(const char *path, const struct gtu_graph *g, const struct
 {
 	char kind[64];
 
-	printf("%s: %s\n", path, graph_kind(g, kind));
+	printf("%s: %s\n", cli_printable(path), graph_kind(g, kind));
 	if (!strstr(path, g->name))
-		printf("made from   %s\n", g->name);
+		printf("made from   %s\n", cli_printable(g->name));
 	printf("vertices    %15s", grouped(s->n));
 	if (s->n)
 		printf("   ids %" PRIu64 " to %" PRIu64 "%s", gtu_graph_id(g, 0), gtu_graph_id(g, s->n - 1),
@@ -204,6 +205,10 @@ int cmd_stat(int argc, char **argv)
 			break;
 		case 'p':
 			plot = optarg;
+			break;
+		case GRAPH_OPTION_MEMORY:
+			if (!graph_memory(optarg))
+				return CLI_USAGE;
 			break;
 		case 'h':
 			fputs(help, stdout);

@@ -52,12 +52,44 @@ int cli_usage(const char *fmt, ...)
 	return CLI_USAGE;
 }
 
+/* Length of the UTF-8 sequence at @p that is not a control character, or 0. */
+static unsigned printable_length(const unsigned char *p)
+{
+	unsigned n = *p < 0x80 ? 1 : *p >= 0xf0 ? 4 : *p >= 0xe0 ? 3 : 2, i;
+
+	if (n == 1)
+		return *p >= ' ' && *p != 0x7f;
+	for (i = 1; i < n; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	/* lone continuations and invalid starts; U+0080 to U+009F */
+	return *p < 0xc2 || *p > 0xf4 || (*p == 0xc2 && p[1] < 0xa0) ? 0 : n;
+}
+
+const char *cli_printable(const char *text)
+{
+	static char buffer[4][1024];
+	static unsigned next;
+	char *to = buffer[next++ % 4];
+	size_t at = 0;
+	unsigned n;
+
+	for (; *text && at + 5 < sizeof(buffer[0]); text += n ? n : 1) {
+		n = printable_length((const unsigned char *)text);
+		if (n)
+			memcpy(to + at, text, n);
+		at += n ? n : (size_t)sprintf(to + at, "\\x%02x", (unsigned char)*text);
+	}
+	to[at] = 0;
+	return to;
+}
+
 int cli_exit(const struct gtu_error *err, int code)
 {
 	cli_clear_bar();
 	if (code == GTU_OK)
 		return CLI_DONE;
-	fprintf(stderr, "gtu: %s\n", err && *err->text ? err->text : gtu_status_name(code));
+	fprintf(stderr, "gtu: %s\n", cli_printable(err && *err->text ? err->text : gtu_status_name(code)));
 	if (code == GTU_ERR_NOMEM && !(err && strstr(err->text, "ulimit")))
 		fputs("Try a smaller graph or --weights none, free memory ('free -h'), or raise the limit ('ulimit -v').\n", stderr);
 	switch (code) {

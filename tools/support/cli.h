@@ -49,6 +49,12 @@ int cli_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int cli_exit(const struct gtu_error *err, int code);
 
 /*
+ * @text for a terminal: control characters become \xNN, C1 ones in UTF-8 too, so that a file or a
+ * graph cannot move the cursor by its name. In one of four static buffers, which may cut it.
+ */
+const char *cli_printable(const char *text);
+
+/*
  * Report the option for which getopt_long(argc, argv, ":...", long_options, NULL) returned '?' or
  * ':', and suggest the nearest known option. Requires opterr = 0. Returns CLI_USAGE.
  */

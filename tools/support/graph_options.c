@@ -8,6 +8,7 @@
 #include "libruntime/graph/graph_container.h"
 #include "graph_options.h"
 #include "libruntime/graph/read/reader.h"
+#include "libruntime/support/memory.h"
 #include "atomic_file.h"
 
 bool graph_option(int returned, struct gtu_read_options *read)
@@ -24,6 +25,16 @@ bool graph_option(int returned, struct gtu_read_options *read)
 		return true;
 	}
 	return false;
+}
+
+bool graph_memory(const char *value)
+{
+	uint64_t bytes;
+
+	if (!cli_u64("--memory", value, 1, UINT64_MAX, &bytes))
+		return false;
+	gtu_set_memory_limit(bytes);
+	return true;
 }
 
 static const struct {

@@ -10,21 +10,27 @@ enum {
 	GRAPH_OPTION_DIRECTED = 0x1000,
 	GRAPH_OPTION_UNDIRECTED,
 	GRAPH_OPTION_SIMPLIFY,
+	GRAPH_OPTION_MEMORY,
 };
 
 /* For a verb's table of long options. */
 #define GRAPH_OPTIONS                                                                              \
 	{ "directed", no_argument, NULL, GRAPH_OPTION_DIRECTED },                                  \
 	{ "undirected", no_argument, NULL, GRAPH_OPTION_UNDIRECTED },                              \
-	{ "simplify", no_argument, NULL, GRAPH_OPTION_SIMPLIFY }
+	{ "simplify", no_argument, NULL, GRAPH_OPTION_SIMPLIFY },                                  \
+	{ "memory", required_argument, NULL, GRAPH_OPTION_MEMORY }
 
 #define GRAPH_OPTIONS_HELP                                                                         \
 	"  --directed            read every entry once, as written, whatever the file declares\n"     \
 	"  --undirected          enter every edge in both directions; merge duplicates that result\n" \
-	"  --simplify            drop self loops and duplicate edges (the first weight stays)\n"
+	"  --simplify            drop self loops and duplicate edges (the first weight stays)\n"    \
+	"  --memory SIZE         most bytes of one array that the file's content may cause\n"        \
+	"                        [$GTU_MEMORY, or 3/4 of the machine's memory]\n"
 
 /* Process what getopt_long() returned. Returns false if it is not one of these options. */
 bool graph_option(int returned, struct gtu_read_options *read);
+/* Process the value of --memory. Returns false after a message. */
+bool graph_memory(const char *value);
 
 /*
  * Check that the file at @path can have a weight column. Returns GTU_ERR_USAGE with a message for a

@@ -10,12 +10,14 @@
 #include <unistd.h>
 
 #include "libruntime/support/advice.h"
+#include "libruntime/support/memory.h"
 #include "input.h"
 #include "scan.h"
 
 #define WINDOW (1u << 20)
 #define DECLARED_ALWAYS (1u << 24)
 #define ARRAY_STEP (16u << 20)
+#define LINE_MAX_BYTES (256u << 20)
 
 static const char *const compressed[] = { ".gz", ".xz", ".zst", ".zstd" };
 
@@ -147,6 +149,8 @@ int gtu_input_fill(struct gtu_input *in, struct gtu_error *err)
 	in->passed += (uint64_t)(in->cur - in->window);
 	if (left == in->room) {
 		/* a line, or a format read as a whole, exceeds the window */
+		if (gtu_check_memory(in->room * 2, in->path, "a buffer for its content", err))
+			return GTU_ERR_NOMEM;
 		bigger = realloc(in->window, in->room * 2);
 		if (!bigger)
 			return gtu_fail(err, GTU_ERR_NOMEM, "%s: out of memory for a buffer of "
@@ -219,6 +223,9 @@ int gtu_input_line_slow(struct gtu_input *in, const uint8_t **p, const uint8_t *
 	}
 	for (;;) {
 		seen = (uint64_t)(in->end - in->cur);
+		if (seen > LINE_MAX_BYTES)
+			return gtu_fail(err, GTU_ERR_INPUT, "%s:%llu: the line has more than %u bytes, which is the limit",
+					in->path, (unsigned long long)in->line + 1, LINE_MAX_BYTES);
 		rc = gtu_input_fill(in, err);
 		if (rc < 0)
 			return rc;
@@ -342,6 +349,9 @@ int gtu_input_array(struct gtu_input *in, uint64_t count, uint64_t bytes, void *
 		return gtu_input_fail_byte(in, err, gtu_input_offset(in),
 					   "%s needs %llu bytes, but the file has %llu left", what,
 					   (unsigned long long)total, (unsigned long long)left);
+	rc = gtu_check_memory(total, in->path, what, err);
+	if (rc)
+		return rc;
 	room = in->plain && in->file_bytes ? total : total < ARRAY_STEP ? total : ARRAY_STEP;
 	do {
 		bigger = realloc(array, room ? room : 1);

@@ -12,6 +12,9 @@
 
 #define CHUNK (256u << 10)
 #define XZ_MEMORY (1ull << 30)		/* memory limit of the decoder; xz -9 takes 65 MiB */
+/* Content above EXPANSION_ALWAYS bytes must have come from this many compressed bytes. */
+#define EXPANSION_MAX 1024u
+#define EXPANSION_ALWAYS (64u << 20)
 
 struct file_stream {
 	struct gtu_stream stream;
@@ -20,6 +23,7 @@ struct file_stream {
 	size_t raw_at, raw_end;
 	bool raw_ended;			/* end of the file reached */
 	bool done;			/* the compressed content is complete */
+	uint64_t content;		/* decompressed bytes so far */
 	z_stream gz;
 	lzma_stream xz;
 	ZSTD_DStream *zstd;
@@ -59,6 +63,19 @@ static int damaged(const struct file_stream *s, const char *kind, const char *wh
 {
 	return gtu_fail(err, GTU_ERR_INPUT, "%s: byte %llu: the %s data is damaged: %s", s->in->path,
 			(unsigned long long)(s->in->file_passed - (s->raw_end - s->raw_at)), kind, why);
+}
+
+/* Count @bytes of content; returns them, or an error if they are too many for the compressed file. */
+static int64_t expanded(struct file_stream *s, uint64_t bytes, struct gtu_error *err)
+{
+	uint64_t consumed = s->in->file_passed - (s->raw_end - s->raw_at);
+
+	s->content += bytes;
+	if (s->content <= EXPANSION_ALWAYS || s->content / EXPANSION_MAX <= consumed)
+		return (int64_t)bytes;
+	return gtu_fail(err, GTU_ERR_INPUT, "%s: %llu compressed bytes expand to more than %llu, the limit is %u for each byte; "
+			"decompress the file first if you trust it", s->in->path, (unsigned long long)consumed,
+			(unsigned long long)s->content, EXPANSION_MAX);
 }
 
 static void close_plain(struct gtu_stream *stream)
@@ -121,7 +138,7 @@ static int64_t read_gz(struct gtu_stream *stream, void *to, uint64_t room, struc
 		else if (rc != Z_OK && rc != Z_BUF_ERROR)
 			return damaged(s, "gzip", s->gz.msg ? s->gz.msg : "unknown reason", err);
 	}
-	return (int64_t)(room - s->gz.avail_out);
+	return expanded(s, room - s->gz.avail_out, err);
 }
 
 static void close_xz(struct gtu_stream *stream)
@@ -164,7 +181,7 @@ static int64_t read_xz(struct gtu_stream *stream, void *to, uint64_t room, struc
 		else if (got != LZMA_OK)
 			return damaged(s, "xz", xz_reason(got), err);
 	}
-	return (int64_t)(room - s->xz.avail_out);
+	return expanded(s, room - s->xz.avail_out, err);
 }
 
 static void close_zstd(struct gtu_stream *stream)
@@ -197,7 +214,7 @@ static int64_t read_zstd(struct gtu_stream *stream, void *to, uint64_t room, str
 		s->raw_at = in.pos;
 		s->done = got == 0;
 	}
-	return (int64_t)out.pos;
+	return expanded(s, out.pos, err);
 }
 
 int gtu_stream_open(struct gtu_input *in, struct gtu_error *err)

@@ -13,6 +13,7 @@
 
 #include "libruntime/graph/read/reader.h"
 #include "libruntime/graph/read/scan.h"
+#include "libruntime/support/memory.h"
 #include "tests/unit/library.h"
 
 
@@ -448,6 +449,44 @@ static int open_bytes(const char *name, const void *data, size_t size, struct gt
 	if (!rc)
 		keep_graph(*g);
 	return rc;
+}
+
+/* A few kilobytes must not expand to gigabytes, whether as one line or as many. */
+TEST(expansion_limits)
+{
+	static char text[1 << 20];
+	const size_t bound = ZSTD_compressBound(sizeof(text)), pieces = 160;
+	uint8_t *packed = malloc(bound * pieces);
+	struct gtu_graph *g;
+	size_t at, i;
+	int kind;
+
+	for (kind = 0; kind < 3; kind++) {
+		memset(text, '1', sizeof(text));
+		for (i = 1; kind && i < sizeof(text); i += 4)
+			memcpy(text + i - 1, "1 2\n", 4);
+		for (i = at = 0; i < pieces; i++)
+			at += ZSTD_compress(packed + at, bound, text, sizeof(text), 3);
+		gtu_set_memory_limit(kind == 2 ? 100000 : 0);
+		if (kind == 2) {
+			/* not compressed: the list of edges exceeds the ceiling */
+			CHECK(open_bytes("many.txt", text, sizeof(text), &g) == GTU_ERR_NOMEM);
+			CHECKF(strstr(err.text, "--memory"), "%s", err.text);
+		} else {
+			CHECK(open_bytes("bomb.txt.zst", packed, at, &g) == GTU_ERR_INPUT);
+			CHECKF(strstr(err.text, "expand to more than"), "%s", err.text);
+		}
+	}
+	gtu_set_memory_limit(0);
+	/* one line */
+	gtu_set_memory_limit(3u << 20);
+	memset(text, '1', sizeof(text));
+	for (i = at = 0; i < 8; i++)
+		at += ZSTD_compress(packed + at, bound, text, sizeof(text), 3);
+	CHECK(open_bytes("line.txt.zst", packed, at, &g) == GTU_ERR_NOMEM);
+	CHECKF(strstr(err.text, "a buffer for its content") && strstr(err.text, "--memory"), "%s", err.text);
+	gtu_set_memory_limit(0);
+	free(packed);
 }
 
 TEST(compressed_files)

@@ -7,6 +7,7 @@ import ctypes
 import enum
 import math
 import operator
+import os
 import sys
 import threading
 import time
@@ -48,6 +49,14 @@ class Error(Exception):
 
 class InputError(Error, ValueError):
     """An Error with code USAGE or INPUT: invalid arguments or input; retrying does not help."""
+
+
+def path_bytes(path: Union[str, bytes, os.PathLike[str]]) -> bytes:
+    """The path for the library, whose strings end at a zero byte: one inside would name another file."""
+    encoded = os.fsencode(path)
+    if b"\0" in encoded:
+        raise ValueError(f"the path {os.fsdecode(encoded)!r} has a zero byte")
+    return encoded
 
 
 def raise_error(rc: int, err: ErrorStruct) -> None:

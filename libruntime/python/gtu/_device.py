@@ -11,7 +11,7 @@ import threading
 from typing import Any, Dict, Iterator, Optional, Tuple, Union
 
 from ._abi import ALL_ONES, CONSTANTS, UNITS, DeviceStruct, lib
-from ._call import quick, real
+from ._call import path_bytes, quick, real
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Device:
         self._pointer: Any = None
         self._lock = threading.Lock()
         self._users = 0
-        name = os.fsencode(path)
+        name = path_bytes(path)
         limit = ALL_ONES if timeout is None else int(1e9 * real("timeout", timeout, 1e-6, 1e9))
         out = ctypes.POINTER(DeviceStruct)()
         quick(lambda err: int(lib.gtu_open(name, ctypes.byref(out), err)))

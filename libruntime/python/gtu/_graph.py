@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._abi import CONSTANTS, GenerateOptions, GraphStruct, ReadOptions, lib
-from ._call import InputError, Progress, Status, call, choice, integer, quick, real
+from ._call import InputError, Progress, Status, call, choice, integer, path_bytes, quick, real
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -381,7 +381,7 @@ class Graph:
         (@compressed: smaller, but decoded by load()), .mtx, .txt, .gr, .graph, .e, .bel, .sg or .wsg. @adapt:
         convert or drop what a format cannot represent, and return a description; otherwise that is an Error.
         """
-        encoded = os.fsencode(path)
+        encoded = path_bytes(path)
         changed = ctypes.create_string_buffer(CONSTANTS["ERROR_TEXT"])
         flags = CONSTANTS["WRITE_ADAPT"] if adapt else 0
         if compressed and encoded.endswith(b".gtu"):
@@ -414,7 +414,7 @@ def load(path: Path, *, directed: Optional[bool] = None, edge_bytes: Optional[in
         options.weight_column = integer("weight_column", weight_column, 1, 2**31 - 1)
     options.simplify = bool(simplify)
     out = ctypes.POINTER(GraphStruct)()
-    encoded = os.fsencode(path)
+    encoded = path_bytes(path)
     call(lambda p, err: int(lib.gtu_graph_open(encoded, ctypes.byref(options), p, ctypes.byref(out), err)), progress)
     return Graph._of(out)
 

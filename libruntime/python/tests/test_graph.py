@@ -89,7 +89,7 @@ class WhereArraysAre(unittest.TestCase):
         self.assertEqual(unweighted.sum(), g.m)
         self.assertEqual(address(unweighted.indices), address(g.indices))
 
-    def test_a_container_is_mapped(self):
+    def test_a_container_is_read_back(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "g.gtu")
             g = simple(weights=7)
@@ -99,11 +99,29 @@ class WhereArraysAre(unittest.TestCase):
                 h.check()
                 for a, b in ((g.indptr, h.indptr), (g.indices, h.indices), (g.weights, h.weights)):
                     np.testing.assert_array_equal(a, b)
-                with open("/proc/self/maps", encoding="ascii") as f:
-                    lines = [line.split("-")[0] + " " + line.split(" ")[0].split("-")[1] for line in f if path in line]
-                spans = [[int(x, 16) for x in line.split()] for line in lines]
-                self.assertTrue(any(a <= address(h.indptr) < b for a, b in spans))
             self.assertIn("4,294   each edge in both directions", tool("stat", path))
+
+    def test_a_large_container_is_mapped(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "g.gtu")
+            m = 17 << 20
+            gtu.Graph.from_csr(np.array([0, m], np.int64), np.zeros(m, np.uint32)).save(path)
+            os.chmod(path, 0o644)
+            h = gtu.load(path)
+            with open("/proc/self/maps", encoding="ascii") as f:
+                lines = [line.split("-")[0] + " " + line.split(" ")[0].split("-")[1] for line in f if path in line]
+            spans = [[int(x, 16) for x in line.split()] for line in lines]
+            self.assertTrue(any(a <= address(h.indptr) < b for a, b in spans))
+
+    def test_a_container_that_is_truncated_while_used(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "g.gtu")
+            g = simple(scale=12)
+            g.save(path)
+            h = gtu.load(path)
+            os.truncate(path, 0)
+            np.testing.assert_array_equal(h.indices, g.indices)
+            h.check()
 
     def test_weights_can_be_others(self):
         g = small()
@@ -289,6 +307,16 @@ class Files(unittest.TestCase):
                 g.vertex(30)
             self.assertEqual(gtu.load(path, directed=False).m, 6)
             self.assertEqual(gtu.generate("uniform", n=8).ids.tolist(), list(range(8)))
+
+    def test_zero_bytes_in_paths(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = folder + "/g.gtu"
+            simple().save(path)
+            for run in (lambda: gtu.load(path + "\0.mtx"), lambda: simple().save(folder + "/x\0.gtu"),
+                        lambda: simple().save(folder + "/x.mtx\0.gtu", compressed=True), lambda: gtu.Device("model\0:x")):
+                with self.assertRaisesRegex(ValueError, "zero byte"):
+                    run()
+            self.assertEqual(os.listdir(folder), ["g.gtu"])
 
     def test_files_that_are_no_graph(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -40,10 +40,22 @@ B := build
 SANFLAGS :=
 endif
 
+# Hardening: stack protector, checked string functions, control-flow protection, read-only relocations. What the compiler
+# or the C library lacks is left out; FORTIFY needs optimization, and would hide calls from the sanitizers.
+# Documentation/performance.md has the cost; tests/cli/hardening.sh reads the result from the binaries.
+compiler_has = $(shell $(CC) -Werror $(1) -x c -c -o /dev/null /dev/null 2>/dev/null && echo '$(1)')
+HARDEN := -fstack-protector-strong $(call compiler_has,-fcf-protection)
+FORTIFY := $(shell printf '\#include <features.h>\n\#if __USE_FORTIFY_LEVEL < 3\n\#error\n\#endif\n' | \
+	$(CC) -O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -x c -E - >/dev/null 2>&1 && echo 3 || echo 2)
+ifeq ($(SAN)$(filter -O0,$(OPT)),)
+HARDEN += -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$(FORTIFY)
+endif
+HARDEN_LD := -Wl,-z,relro -Wl,-z,now
+
 LIBS := -lfdt -llzma -lz -lzstd -lexpat -lm -lpthread -ldl
 CPPFLAGS += -Iinclude -I. -D_GNU_SOURCE -DGTU_VERSION='"$(VERSION)"'
-CFLAGS += -std=gnu11 $(OPT) -g -Wall -Wextra -Wno-psabi -ffp-contract=off -fPIC -fno-strict-aliasing $(SANFLAGS)
-LDFLAGS += $(SANFLAGS)
+CFLAGS += -std=gnu11 $(OPT) -g -Wall -Wextra -Wno-psabi -ffp-contract=off -fPIC -fno-strict-aliasing $(HARDEN) $(SANFLAGS)
+LDFLAGS += $(HARDEN_LD) $(SANFLAGS)
 
 LIB_SRC := $(shell find firmware-model/device firmware-model/units libruntime -name '*.c')
 # The laboratory is not part of the runtime: the tool and the tests link it in addition to libgtu.a.

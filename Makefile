@@ -236,6 +236,14 @@ FUZZ_BRINGUP := $(filter-out %_pci.c %_vfio.c,$(wildcard tools/bringup/*.c)) \
 build/fuzz/fuzz_bringup: build/fuzz/obj/tests/fuzz/fuzz_bringup.o $(FUZZ_BRINGUP:%.c=build/fuzz/obj/%.o) build/fuzz/libgtu.a
 	$(call say,LD,$@)
 	$(Q)$(CLANG) $(FUZZFLAGS) -o $@ $^ $(LIBS)
+FUZZ_VFIO_USER := $(wildcard firmware-model/transport/*.c firmware-model/transport/vfio-user/*.c)
+build/fuzz/fuzz_vfio_user: build/fuzz/obj/tests/fuzz/fuzz_vfio_user.o $(FUZZ_VFIO_USER:%.c=build/fuzz/obj/%.o) build/fuzz/libgtu.a
+	$(call say,LD,$@)
+	$(Q)$(CLANG) $(FUZZFLAGS) -o $@ $^ $(LIBS)
+FUZZ_JSON := tests/fuzz/fuzz_json.c $(addprefix tools/support/,json_read.c json.c)
+build/fuzz/fuzz_json: $(FUZZ_JSON:%.c=build/fuzz/obj/%.o) build/fuzz/libgtu.a
+	$(call say,LD,$@)
+	$(Q)$(CLANG) $(FUZZFLAGS) -o $@ $^ $(LIBS)
 .PHONY: fuzzers
 fuzzers: $(FUZZ_BIN)
 

@@ -90,7 +90,7 @@ int gtu_cuda_load(struct cuda_api *api, const char *library, int major, struct g
 
 	memset(api, 0, sizeof(*api));
 	if (!library)
-		library = getenv(DRIVER_VARIABLE);
+		library = secure_getenv(DRIVER_VARIABLE);
 	if (!library || !*library)
 		library = DRIVER;
 	api->library = dlopen(library, RTLD_NOW | RTLD_LOCAL);

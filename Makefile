@@ -40,8 +40,8 @@ B := build
 SANFLAGS :=
 endif
 
-# Hardening: stack protector, checked string functions, control-flow protection, read-only relocations. What the compiler
-# or the C library lacks is left out; FORTIFY needs optimization, and would hide calls from the sanitizers.
+# Hardening: stack protector, checked string functions, control-flow protection, read-only relocations. Flags that
+# the compiler or the C library lacks are left out; FORTIFY needs optimization, and would hide calls from the sanitizers.
 # Documentation/performance.md has the cost; tests/cli/hardening.sh reads the result from the binaries.
 compiler_has = $(shell $(CC) -Werror $(1) -x c -c -o /dev/null /dev/null 2>/dev/null && echo '$(1)')
 HARDEN := -fstack-protector-strong $(call compiler_has,-fcf-protection)

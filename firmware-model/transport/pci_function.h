@@ -76,7 +76,7 @@ void pci_function_set_irq(struct pci_function *f, unsigned vector, int fd);
 void pci_function_raise(struct pci_function *f, unsigned vector);
 /*
  * Whether a signal interrupted a write to an eventfd. The function polls an eventfd before it writes,
- * so only a peer that fills the eventfd in between can block the write. Later interrupts stay
+ * so only a peer that fills the eventfd after the poll can block the write. Later interrupts stay
  * pending.
  */
 bool pci_function_blocked(const struct pci_function *f);

@@ -23,7 +23,7 @@ struct gtu_container_header;
 struct gtu_graph_backing {
 	void *map;			/* mapping or copy of the container, or NULL */
 	size_t map_bytes;
-	struct gtu_container_header *header;	/* as it was when it was checked */
+	struct gtu_container_header *header;	/* checked copy of the header */
 	char *path;			/* path of the container as passed, for messages; or NULL */
 	void *row, *col, *weight, *ids;	/* from gtu_array_alloc(), or NULL */
 };

@@ -367,7 +367,7 @@ static int serve_peer(struct server *s, bool *done, struct gtu_error *err)
 	return code ? drop_peer(s, code, &why, done, err) : 0;
 }
 
-/* What the peer did that ends its connection; NULL: nothing. */
+/* The reason to end the connection of the peer; NULL: none. */
 static const char *violation(const struct server *s)
 {
 	if (pci_function_memory(s->function)->torn)

@@ -74,7 +74,7 @@ static int restrict_files(int folder)
 #endif
 
 #ifdef ARCH
-/* What serving and its end need: found by strace, and completed by what the C library may use. */
+/* Found by strace of a server and its end, and completed by calls that the C library may use. */
 static const uint16_t allowed[] = {
 	__NR_read, __NR_write, __NR_writev, __NR_close, __NR_ppoll, __NR_accept4, __NR_recvmsg, __NR_recvfrom,
 	__NR_sendmsg, __NR_shutdown, __NR_getsockopt, __NR_fcntl, __NR_fstat, __NR_newfstatat, __NR_fstatfs,

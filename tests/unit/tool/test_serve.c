@@ -256,7 +256,7 @@ TEST(second_connection_is_refused)
 	CHECK_EQ(get_region(first, 0, GTU_REG_MAGIC, 4), GTU_MAGIC);
 }
 
-/* What a stranger does while a machine is attached: @kind 0: knocks; 1: garbage; 2: is silent. */
+/* A stranger beside an attached machine: @kind 0 connects, 1 sends garbage, 2 is silent. */
 static void __attribute__((noreturn)) stranger(unsigned kind)
 {
 	struct message bad = { 1, VERSION, 0xffffffff, 0, 0 };

@@ -350,7 +350,7 @@ TEST(silent_connection_is_dropped)
 	check_ends();
 }
 
-/* The start does not wait for a listener that accepts nobody. */
+/* The start does not wait for a listener that accepts no connection. */
 TEST(listener_with_full_backlog)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };

@@ -50,9 +50,9 @@ int gtu_edges_reserve(struct gtu_edge_list *l, uint64_t capacity, struct gtu_err
 
 	if (capacity <= l->capacity)
 		return 0;
-	if (room > UINT64_MAX / each)
-		return no_memory(l, room, err);
-	if (gtu_check_memory(room * each, NULL, "the list of edges", err))
+	if (capacity > UINT64_MAX / each)
+		return no_memory(l, capacity, err);
+	if (gtu_check_memory(capacity * each, NULL, "the list of edges", err))
 		return GTU_ERR_NOMEM;
 	if (resize(&l->src, capacity, l->id_bytes) || resize(&l->dst, capacity, l->id_bytes) ||
 	    (l->weight_type && resize(&l->weight, capacity, gtu_weight_bytes(l->weight_type))))

@@ -44,7 +44,7 @@ struct server {
 	int listener, signals;
 	struct pci_function *function;	/* in the state after power-on until a machine attaches */
 	struct vfio_user *peer;
-	uint64_t greet_by;		/* deadline of the peer's version, by now_ns() */
+	uint64_t greet_by;		/* deadline of the peer's version, by gtu_now_ns() */
 	uint64_t budget;		/* cycles per step */
 	struct stat made;		/* identifies the socket's file, so that no other is removed */
 };
@@ -334,7 +334,7 @@ static int accept_peer(struct server *s, struct gtu_error *err)
 	s->peer = vfio_user_open(fd, s->function, s->map_aperture, s->trace);
 	if (!s->peer)
 		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a connection");
-	s->greet_by = now_ns() + GREETING_MS * 1000000ull;
+	s->greet_by = gtu_now_ns() + GREETING_MS * 1000000ull;
 	set_ticks(TICK_MS);
 	return 0;
 }
@@ -376,7 +376,7 @@ static const char *violation(const struct server *s)
 		return "the kernel refused to unmap its memory";
 	if (pci_function_blocked(s->function))
 		return "it filled an eventfd while the device wrote to it";
-	if (!vfio_user_greeted(s->peer) && now_ns() >= s->greet_by)
+	if (!vfio_user_greeted(s->peer) && gtu_now_ns() >= s->greet_by)
 		return "it sent no version";
 	return NULL;
 }

@@ -521,7 +521,7 @@ TEST(memory_ceiling)
 	CHECK(gtu_graph_open(path, NULL, NULL, &g, &err) == GTU_ERR_NOMEM && !g);
 	CHECKF(strstr(err.text, "--memory"), "%s", err.text);
 	gtu_set_memory_limit(0);
-	g = reopen(path, NULL);
+	OK(gtu_graph_open(path, NULL, NULL, &g, &err));
 	gtu_graph_close(g);
 	gtu_graph_close(a);
 }
@@ -552,7 +552,8 @@ static struct gtu_graph *open_large(const char *path, bool shared)
 	free(col);
 	free(weight);
 	CHECK(!chmod(path, shared ? 0666 : 0644));
-	return reopen(path, NULL);
+	OK(gtu_graph_open(path, NULL, NULL, &g, &err));
+	return g;
 }
 
 static bool is_copied(const struct gtu_graph *g, const char *path)
@@ -592,7 +593,7 @@ TEST(container_changed_by_others)
 	/* a file that only this user can change is mapped, whatever its size */
 	CHECK(!chmod(path, 0644));
 	gtu_set_memory_limit(66u << 20);
-	g = reopen(path, NULL);
+	OK(gtu_graph_open(path, NULL, NULL, &g, &err));
 	gtu_set_memory_limit(0);
 	CHECK(!is_copied(g, path));
 	gtu_graph_close(g);
@@ -620,7 +621,7 @@ TEST(small_container_truncated_while_open)
 	struct gtu_error err = { 0 };
 
 	CHECK(!gtu_graph_save(a, path, NULL, &err));
-	g = reopen(path, NULL);
+	OK(gtu_graph_open(path, NULL, NULL, &g, &err));
 	CHECK(!truncate(path, 0));
 	CHECKF(!gtu_graph_check(g, NULL, &err), "%s", err.text);
 	check_equal(a, g);

@@ -259,14 +259,14 @@ TEST(second_connection_is_refused)
 /* A stranger beside an attached machine: @kind 0 connects, 1 sends garbage, 2 is silent. */
 static void __attribute__((noreturn)) stranger(unsigned kind)
 {
-	struct message bad = { 1, VERSION, 0xffffffff, 0, 0 };
+	struct header bad = { 1, CMD_VERSION, 0xffffffff, 0, 0 };
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (;;) {
-		int fd = try_connect(server_path);
+		int fd = vfio_user_connect(server_path, WAIT_S);
 
 		if (kind == 1)
-			send_raw(fd, &bad, sizeof(bad), NULL, 0);
+			vfio_user_send(fd, &bad, sizeof(bad), NULL, 0);
 		if (kind == 2)
 			recv(fd, &bad, sizeof(bad), 0);
 		close(fd);
@@ -432,7 +432,7 @@ TEST(option_once)
 
 	name_socket();
 	spawn_server(server_path, more);
-	probe = connect_server();	/* a connection without VERSION is not a machine */
+	probe = connect_server();	/* a connection without CMD_VERSION is not a machine */
 	close(probe);
 	sock = connect_server();
 	CHECK_EQ(say_version(sock, &r), 0);

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 
+#include "libruntime/support/clock.h"
 #include "vfio_client.h"
 
 #define RANGES_MAX	32768u		/* stated in Documentation/security.md */
@@ -25,24 +26,16 @@ static void check_alive(void)
 	close(sock);
 }
 
-static double seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* SIGTERM ends the server within a second, or longer under sanitizers, but not never. */
 static void check_ends(void)
 {
-	double start = seconds();
+	double start = gtu_now_s();
 	int status;
 
 	kill(server_pid, SIGTERM);
 	status = server_status();
 	CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
-	CHECKF(seconds() - start < (TEST_CASES(1) ? 1 : 5), "SIGTERM took %.1f s", seconds() - start);
+	CHECKF(gtu_now_s() - start < (TEST_CASES(1) ? 1 : 5), "SIGTERM took %.1f s", gtu_now_s() - start);
 	CHECK(access(server_path, F_OK));
 }
 
@@ -96,7 +89,7 @@ static unsigned mappings(void)
 
 /* Send @count requests of @bytes without waiting for replies, which are not asked for. */
 struct request {
-	struct message head;
+	struct header head;
 	uint32_t argsz, flags;
 	uint64_t word[3];
 };
@@ -106,10 +99,10 @@ static void flood(int sock, struct request q, uint32_t bytes, unsigned count, ui
 	unsigned i, at = bytes == 32 ? 1 : 0;
 
 	q.head.size = sizeof(q.head) + bytes;
-	q.head.flags = NO_REPLY;
+	q.head.flags = FLAG_NO_REPLY;
 	q.argsz = bytes;
 	for (i = 0; i < count; i++) {
-		CHECK(send_raw(sock, &q, q.head.size, fd, fd ? 1 : 0));
+		CHECK(vfio_user_send(sock, &q, q.head.size, fd, fd ? 1 : 0));
 		q.word[at] += step;
 	}
 }
@@ -119,7 +112,7 @@ static void flood(int sock, struct request q, uint32_t bytes, unsigned count, ui
 /* After all mappings that the server permits, it can still replace a truncated file. */
 TEST(all_mappings_then_truncation)
 {
-	struct request map = { .head.command = DMA_MAP, .flags = 3, .word = { 0, 0x100000, 0x1000 } };
+	struct request map = { .head.command = CMD_DMA_MAP, .flags = 3, .word = { 0, 0x100000, 0x1000 } };
 	int fd = memfd_create("guest", MFD_CLOEXEC), sock = start_server(NULL);
 
 	CHECK(!ftruncate(fd, 0x1000));
@@ -178,7 +171,7 @@ TEST(part_of_huge_page_is_unmapped)
 /* Splitting a range counts as a range; when the table is full, the whole range goes. */
 TEST(split_ranges_have_a_limit)
 {
-	struct request unmap = { .head.command = DMA_UNMAP, .word = { 1, 1 } };
+	struct request unmap = { .head.command = CMD_DMA_UNMAP, .word = { 1, 1 } };
 	int sock = start_server(NULL);
 
 	CHECK_EQ(map_memory(sock, 0, 1ull << 62, -1, 0), 0);
@@ -191,7 +184,7 @@ TEST(split_ranges_have_a_limit)
 /* Whoever serves a file of another file system could make the server wait. */
 TEST(only_files_of_memory)
 {
-	struct map m = { sizeof(m), VFIO_DMA_MAP_FLAG_READ, 0, 0x100000, 0x1000 };
+	struct dma_map m = { sizeof(m), VFIO_DMA_MAP_FLAG_READ, 0, 0x100000, 0x1000 };
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), sock = start_server(NULL);
 	struct statfs fs;
 
@@ -199,7 +192,7 @@ TEST(only_files_of_memory)
 	if (fs.f_type == TMPFS)
 		SKIP("the test program is in a tmpfs");
 	/* known, inaccessible */
-	CHECK_EQ(ask_fds(sock, DMA_MAP, &m, sizeof(m), &fd, 1, &r), 0);
+	CHECK_EQ(ask_fds(sock, CMD_DMA_MAP, &m, sizeof(m), &fd, 1, &r), 0);
 	CHECK_EQ(mappings_of("/test_serve_hostile"), 0);
 	close(fd);
 	close(sock);
@@ -257,8 +250,8 @@ TEST(no_guest_memory_in_core_dumps)
  */
 static void fill_before_write(int sock, int fd)
 {
-	struct { struct message head; struct irqs s; } q = {
-		{ 0, SET_IRQS, sizeof(q), 0, 0 }, { sizeof(q.s), BY_NOTHING, VFIO_PCI_MSIX_IRQ_INDEX, 0, 1 } };
+	struct { struct header head; struct irq_set s; } q = {
+		{ 0, CMD_SET_IRQS, sizeof(q), 0, 0 }, { sizeof(q.s), BY_NOTHING, VFIO_PCI_MSIX_IRQ_INDEX, 0, 1 } };
 	const uint64_t most = ~0ull - 1;
 	struct __ptrace_syscall_info info;
 	int status, i;
@@ -266,7 +259,7 @@ static void fill_before_write(int sock, int fd)
 	if (ptrace(PTRACE_SEIZE, server_pid, 0, PTRACE_O_TRACESYSGOOD))
 		SKIP("this process may not trace its child: %s", strerror(errno));
 	CHECK(!ptrace(PTRACE_INTERRUPT, server_pid, 0, 0));
-	CHECK(send_raw(sock, &q, sizeof(q), NULL, 0));
+	CHECK(vfio_user_send(sock, &q, sizeof(q), NULL, 0));
 	for (i = 0; i < 10000; i++) {
 		CHECK(waitpid(server_pid, &status, 0) == server_pid && WIFSTOPPED(status));
 		if (WSTOPSIG(status) == (SIGTRAP | 0x80) &&
@@ -300,7 +293,7 @@ TEST(descriptors_whose_close_waits)
 {
 	struct linger linger = { 1, 60 };
 	struct sockaddr_in addr = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	struct message info = { 0, GET_INFO, sizeof(info), NO_REPLY, 0 };
+	struct header info = { 0, CMD_GET_INFO, sizeof(info), FLAG_NO_REPLY, 0 };
 	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), sock, other[40], fd[40], i;
 	static char filler[65536];
 	socklen_t size = sizeof(addr);
@@ -320,7 +313,7 @@ TEST(descriptors_whose_close_waits)
 	/* the last reference must be the server's */
 	kill(server_pid, SIGSTOP);
 	for (i = 0; i < 40; i += 8)
-		CHECK(send_raw(sock, &info, sizeof(info), &fd[i], 8));
+		CHECK(vfio_user_send(sock, &info, sizeof(info), &fd[i], 8));
 	for (i = 0; i < 40; i++)
 		close(fd[i]);
 	kill(server_pid, SIGCONT);
@@ -343,7 +336,7 @@ TEST(silent_connection_is_dropped)
 	close(sock);
 	/* part of a version is none */
 	sock = connect_server();
-	CHECK(send_raw(sock, &(struct message){ 1, VERSION, 30, 0, 0 }, 16, NULL, 0));
+	CHECK(vfio_user_send(sock, &(struct header){ 1, CMD_VERSION, 30, 0, 0 }, 16, NULL, 0));
 	CHECK(is_dropped(sock));
 	close(sock);
 	check_alive();
@@ -367,11 +360,11 @@ TEST(listener_with_full_backlog)
 		if (connect(fd[i], (struct sockaddr *)&addr, sizeof(addr)))
 			CHECK_EQ(errno, EAGAIN);
 	}
-	start = seconds();
+	start = gtu_now_s();
 	spawn_server(server_path, NULL);
 	status = server_status();
 	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 1);
-	CHECK(seconds() - start < 5);
+	CHECK(gtu_now_s() - start < 5);
 	for (i = 0; i < 4; i++)
 		close(fd[i]);
 	close(listener);
@@ -440,7 +433,7 @@ TEST(other_users_are_refused)
 
 		if (setgid(65534) || setuid(65534))
 			_exit(2);
-		fd = try_connect(server_path);
+		fd = vfio_user_connect(server_path, WAIT_S);
 		if (fd < 0)
 			_exit(3);
 		_exit(recv(fd, &byte, 1, 0) == 0 ? 0 : 1);

@@ -506,7 +506,6 @@ TEST(damaged_compressed_container)
 	damage(path, h.section[GTU_SECTION_COL].offset, 33, 1);
 	CHECK(gtu_graph_open(path, NULL, NULL, &g, &err) == GTU_ERR_INPUT);
 	CHECKF(strstr(err.text, "the edge section is damaged"), "%s", err.text);
-	gtu_graph_close(a);
 }
 
 /* The memory ceiling applies before the edges are decoded. */
@@ -523,7 +522,6 @@ TEST(memory_ceiling)
 	gtu_set_memory_limit(0);
 	OK(gtu_graph_open(path, NULL, NULL, &g, &err));
 	gtu_graph_close(g);
-	gtu_graph_close(a);
 }
 
 /* ---- Files that change after they were opened -------------------------------------------------- */
@@ -626,7 +624,6 @@ TEST(small_container_truncated_while_open)
 	CHECKF(!gtu_graph_check(g, NULL, &err), "%s", err.text);
 	check_equal(a, g);
 	gtu_graph_close(g);
-	gtu_graph_close(a);
 }
 
 TEST(truncated_container)

@@ -116,9 +116,7 @@ TEST(streams_blocked_by_others_time_out)
 	weaver[1] = weaver_stream(other, GTU_ERR_TIMEOUT, " made no progress within 0.005 s");
 	gtu_weaver_close(weaver[1]);
 	gtu_weaver_close(weaver[0]);
-	gtu_queue_destroy(q);
 	gtu_queue_destroy(other);
-	gtu_close(dev);
 }
 
 TEST(wait_for_full_ring)

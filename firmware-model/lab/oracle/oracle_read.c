@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "oracle_parts.h"
-#include "libruntime/graph/read/input.h"
-#include "libruntime/graph/read/scan.h"
+#include "libruntime/support/text/input.h"
+#include "libruntime/support/text/scan.h"
 
 static int grow(void **array, size_t *capacity, size_t used, size_t bytes)
 {

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "reader.h"
-#include "scan.h"
 
 /* Limit of arcs per byte, against decompression bombs: even well-compressed lists need bits. */
 #define MOST_ARCS_A_BYTE 1024

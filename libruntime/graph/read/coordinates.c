@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "reader.h"
-#include "scan.h"
 
 struct points {
 	uint64_t count, capacity;

@@ -4,7 +4,6 @@
  * u v weight", 1-based.
  */
 #include "reader.h"
-#include "scan.h"
 
 struct dimacs {
 	struct gtu_raw_graph raw;

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 
 #include "reader.h"
-#include "scan.h"
 
 #define MAX_KEYS 64
 

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "reader.h"
-#include "scan.h"
 
 /*
  * Detect by name only: without its .v file the content would silently be read as an edge list and

@@ -9,7 +9,6 @@
 #include <strings.h>
 
 #include "reader.h"
-#include "scan.h"
 
 static const char banner[] = "%%MatrixMarket";
 

@@ -7,7 +7,6 @@
  * have the DIMACS10 meaning ("loops and duplicates possible" instead of "vertex sizes").
  */
 #include "reader.h"
-#include "scan.h"
 
 struct metis {
 	struct gtu_raw_graph raw;

@@ -9,7 +9,6 @@
 #include <strings.h>
 
 #include "reader.h"
-#include "scan.h"
 
 /* A first line that matches this many edges is not a coincidence. */
 #define HEADER_SURE 16

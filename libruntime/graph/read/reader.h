@@ -4,7 +4,8 @@
 #define GTU_READ_READER_H
 
 #include "libruntime/graph/graph_internal.h"
-#include "input.h"
+#include "libruntime/support/text/input.h"
+#include "libruntime/support/text/scan.h"
 
 struct gtu_reader {
 	const char *name;		/* name of the format for users */
@@ -57,5 +58,22 @@ bool gtu_window_line(const struct gtu_input *in, const uint8_t **at, const uint8
 /* Likewise, skipping blank lines and comments (# or %). */
 bool gtu_window_data_line(const struct gtu_input *in, const uint8_t **at, const uint8_t **p,
 			  const uint8_t **end);
+
+/*
+ * Set the weight of the last edge; integers stay integers. *number is false if the column is not a
+ * number.
+ */
+static inline int gtu_scan_weight(struct gtu_edge_list *l, const uint8_t **p, const uint8_t *end,
+				  bool *number, struct gtu_error *err)
+{
+	uint64_t whole;
+	double real;
+
+	*number = true;
+	if (gtu_scan_u64(p, end, &whole))
+		return gtu_edges_weight_u64(l, whole, err);
+	*number = gtu_scan_real(p, end, &real);
+	return *number ? gtu_edges_weight_f64(l, real, err) : 0;
+}
 
 #endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The table of readers, in the order of detection. */
 #include "reader.h"
-#include "scan.h"
 
 #define ADDRESS(name) &gtu_reader_##name,
 const struct gtu_reader *const gtu_readers[] = { GTU_READERS(ADDRESS) NULL };

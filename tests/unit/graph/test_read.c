@@ -12,7 +12,6 @@
 #include <zstd.h>
 
 #include "libruntime/graph/read/reader.h"
-#include "libruntime/graph/read/scan.h"
 #include "libruntime/support/memory.h"
 #include "tests/unit/library.h"
 

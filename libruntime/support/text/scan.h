@@ -3,13 +3,11 @@
  * Parsing of numbers and columns in a text line, without a library call in the common case. All
  * functions work on [p, end) and never read *end.
  */
-#ifndef GTU_READ_SCAN_H
-#define GTU_READ_SCAN_H
+#ifndef GTU_TEXT_SCAN_H
+#define GTU_TEXT_SCAN_H
 
 #include <stdbool.h>
 #include <stdint.h>
-
-#include "libruntime/graph/graph_internal.h"
 
 static inline bool gtu_is_blank(uint8_t c)
 {
@@ -50,12 +48,13 @@ static inline const uint8_t *gtu_skip_column(const uint8_t *p, const uint8_t *en
  */
 static inline bool gtu_scan_u64(const uint8_t **p, const uint8_t *end, uint64_t *value)
 {
+	const uint64_t limit = 1ull << 63;
 	const uint8_t *q = *p;
 	uint64_t x = 0;
 	unsigned int digit;
 
 	while (q < end && (digit = (unsigned int)*q - '0') < 10) {
-		if (gtu_unlikely(x >= GTU_ID_LIMIT / 10 && (x > GTU_ID_LIMIT / 10 || digit >= GTU_ID_LIMIT % 10)))
+		if (__builtin_expect(x >= limit / 10 && (x > limit / 10 || digit >= limit % 10), 0))
 			return false;
 		x = x * 10 + digit;
 		q++;
@@ -75,22 +74,5 @@ bool gtu_scan_real(const uint8_t **p, const uint8_t *end, double *value);
 
 /* Whether the column looks like a number, including those that gtu_scan_real() rejects. */
 bool gtu_looks_real(const uint8_t *p, const uint8_t *end);
-
-/*
- * Set the weight of the last edge; integers stay integers. *number is false if the column is not a
- * number.
- */
-static inline int gtu_scan_weight(struct gtu_edge_list *l, const uint8_t **p, const uint8_t *end,
-				  bool *number, struct gtu_error *err)
-{
-	uint64_t whole;
-	double real;
-
-	*number = true;
-	if (gtu_scan_u64(p, end, &whole))
-		return gtu_edges_weight_u64(l, whole, err);
-	*number = gtu_scan_real(p, end, &real);
-	return *number ? gtu_edges_weight_f64(l, real, err) : 0;
-}
 
 #endif

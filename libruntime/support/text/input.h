@@ -3,8 +3,8 @@
  * Input of the readers: the decompressed bytes of a file or of memory, as lines, as arrays or as a
  * whole. Text passes through a window, so that it is never in memory as a whole.
  */
-#ifndef GTU_READ_INPUT_H
-#define GTU_READ_INPUT_H
+#ifndef GTU_TEXT_INPUT_H
+#define GTU_TEXT_INPUT_H
 
 #include <stdbool.h>
 #include <stdint.h>

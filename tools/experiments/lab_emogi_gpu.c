@@ -131,8 +131,8 @@ static int link_rows(struct lab_run *r, struct gtu_device *dev, double *ceiling,
 	int rc = gtu_link_measure(dev, GTU_EDGES_PINNED, LINK_BYTES, 3, rate, err);
 
 	*ceiling = rate[GTU_LINK_SEQUENTIAL];
-	for (i = 0; !rc && lab_run_wants(r, 4) && i < sizeof(row) / sizeof(row[0]); i++)
-		lab_table_add(&r->table, 4, "array", LAB_OPEN_RULE, row[i].paper, rate[row[i].access],
+	for (i = 0; !rc && i < sizeof(row) / sizeof(row[0]); i++)
+		lab_run_row(r, 4, "array", LAB_OPEN_RULE, row[i].paper, rate[row[i].access],
 			      "%s: GB/s over this link, pinned memory", row[i].text);
 	return rc;
 }
@@ -164,16 +164,14 @@ static int request_rows(struct lab_run *r, const struct subject *s, unsigned g, 
 	free(col);
 	if (rc)
 		return rc;
-	if (lab_run_wants(r, 5)) {
-		lab_table_add(&r->table, 5, lab_run_label(r, g), LAB_OPEN_RULE, NAN, emogi_share(counts[0].monitor, 1), "%s",
-			      naive);
-		for (x = LAB_MERGED; x < LAB_VARIANTS; x++)
-			lab_table_add(&r->table, 5, lab_run_label(r, g), LAB_OPEN_RULE, x == LAB_MERGED ? 0.40 : NAN,
-				      emogi_share(counts[x].monitor, 4), "laboratory: BFS %s: share of 128-byte requests",
-				      lab_emogi_variant_name[x]);
-	}
-	for (x = LAB_MERGED; x < LAB_VARIANTS && lab_run_wants(r, 7); x++)
-		lab_table_add(&r->table, 7, lab_run_label(r, g), LAB_OPEN_RULE, NAN, 1 - all[x] / all[x - 1],
+	lab_run_row(r, 5, lab_run_label(r, g), LAB_OPEN_RULE, NAN, emogi_share(counts[0].monitor, 1), "%s",
+		      naive);
+	for (x = LAB_MERGED; x < LAB_VARIANTS; x++)
+		lab_run_row(r, 5, lab_run_label(r, g), LAB_OPEN_RULE, x == LAB_MERGED ? 0.40 : NAN,
+			      emogi_share(counts[x].monitor, 4), "laboratory: BFS %s: share of 128-byte requests",
+			      lab_emogi_variant_name[x]);
+	for (x = LAB_MERGED; x < LAB_VARIANTS; x++)
+		lab_run_row(r, 7, lab_run_label(r, g), LAB_OPEN_RULE, NAN, 1 - all[x] / all[x - 1],
 			      "laboratory: BFS: requests removed, %s",
 			      x == LAB_MERGED ? "merged from naive" : "aligned from merged");
 	return 0;
@@ -200,10 +198,10 @@ static void bfs_rows(struct lab_run *r, unsigned g, const struct subject *s, con
 	const char *label = lab_run_label(r, g);
 	unsigned k;
 
-	for (k = GTU_KERNEL_NAIVE; k < GTU_KERNELS && lab_run_wants(r, 8); k++) {
-		lab_table_add(&r->table, 8, label, LAB_OPEN_RULE, paper[k], 1e-9 * t[k].list_bytes / t[k].seconds,
+	for (k = GTU_KERNEL_NAIVE; k < GTU_KERNELS; k++) {
+		lab_run_row(r, 8, label, LAB_OPEN_RULE, paper[k], 1e-9 * t[k].list_bytes / t[k].seconds,
 			      "BFS %s: GB/s over this link", gtu_kernel_name(k));
-		lab_table_add(&r->table, 8, label, LAB_OPEN_RULE, k == GTU_KERNEL_ALIGNED ? 12 / 12.23 : NAN,
+		lab_run_row(r, 8, label, LAB_OPEN_RULE, k == GTU_KERNEL_ALIGNED ? 12 / 12.23 : NAN,
 			      1e-9 * t[k].list_bytes / t[k].seconds / ceiling, "BFS %s: share of the sequential rate",
 			      gtu_kernel_name(k));
 	}
@@ -211,14 +209,12 @@ static void bfs_rows(struct lab_run *r, unsigned g, const struct subject *s, con
 		double gain = t[k - 1].seconds / t[k].seconds;
 
 		sum->gain[k - GTU_KERNEL_MERGED] += log(gain);
-		if (lab_run_wants(r, 9))
-			lab_table_add(&r->table, 9, label, LAB_OPEN_RULE, NAN, gain, "BFS: speed-up, %s",
+		lab_run_row(r, 9, label, LAB_OPEN_RULE, NAN, gain, "BFS: speed-up, %s",
 				      k == GTU_KERNEL_MERGED ? "merged over naive" : "aligned over merged");
 	}
 	sum->bfs++;
 	sum->amplified = fmax(sum->amplified, amplified);
-	if (lab_run_wants(r, 10))
-		lab_table_add(&r->table, 10, label, LAB_OPEN_RULE, NAN, amplified,
+	lab_run_row(r, 10, label, LAB_OPEN_RULE, NAN, amplified,
 			      "BFS aligned: bytes read over those of the edge list");
 }
 
@@ -243,7 +239,7 @@ static int graph_rows(struct lab_run *r, struct gtu_device *dev, struct subject 
 		rc = rc ? rc : take(r, dev, s, a, GTU_KERNEL_ALIGNED, &other, err);
 		if (rc)
 			return rc;
-		lab_table_add(&r->table, 11, lab_run_label(r, g), LAB_OPEN_RULE, NAN, other.seconds / wide[a].seconds,
+		lab_run_row(r, 11, lab_run_label(r, g), LAB_OPEN_RULE, NAN, other.seconds / wide[a].seconds,
 			      "%s aligned: speed-up over unified memory, cold", algorithm_name[a]);
 		sum->over_uvm += log(other.seconds / wide[a].seconds);
 	}
@@ -252,8 +248,7 @@ static int graph_rows(struct lab_run *r, struct gtu_device *dev, struct subject 
 		rc = take(r, dev, s, a, GTU_KERNEL_ALIGNED, &other, err);
 		if (rc)
 			return rc;
-		if (lab_run_wants(r, 12))
-			lab_table_add(&r->table, 12, lab_run_label(r, g), LAB_OPEN_RULE, NAN, wide[a].seconds / other.seconds,
+		lab_run_row(r, 12, lab_run_label(r, g), LAB_OPEN_RULE, NAN, wide[a].seconds / other.seconds,
 				      "%s aligned: 4 bytes an edge over 8: speed-up", algorithm_name[a]);
 		sum->narrow += log(wide[a].seconds / other.seconds);
 		sum->pairs++;
@@ -267,21 +262,17 @@ static void mean_rows(struct lab_run *r, const struct sums *sum, bool uvm)
 {
 	double n = sum->bfs;
 
-	if (lab_run_wants(r, 9)) {
-		lab_table_add(&r->table, 9, "mean", LAB_SPEEDUP_RULE, 3.24 / 0.73, exp(sum->gain[0] / n),
-			      "BFS: speed-up, merged over naive (3.24 / 0.73)");
-		lab_table_add(&r->table, 9, "mean", LAB_SPEEDUP_RULE, 1.10, exp(sum->gain[1] / n),
-			      "BFS: speed-up, aligned over merged");
-	}
-	if (lab_run_wants(r, 10))
-		lab_table_add(&r->table, 10, "most", LAB_COUNT_RULE, 1.31, sum->amplified,
+	lab_run_row(r, 9, "mean", LAB_SPEEDUP_RULE, 3.24 / 0.73, exp(sum->gain[0] / n),
+		      "BFS: speed-up, merged over naive (3.24 / 0.73)");
+	lab_run_row(r, 9, "mean", LAB_SPEEDUP_RULE, 1.10, exp(sum->gain[1] / n),
+		      "BFS: speed-up, aligned over merged");
+	lab_run_row(r, 10, "most", LAB_COUNT_RULE, 1.31, sum->amplified,
 			      "BFS aligned: bytes read over those of the edge list");
 	/* unlike the paper's graphs, these fit the card */
-	if (lab_run_wants(r, 11) && uvm)
-		lab_table_add(&r->table, 11, "mean", LAB_OPEN_RULE, 2.60, exp(sum->over_uvm / sum->pairs),
+	if (uvm)
+		lab_run_row(r, 11, "mean", LAB_OPEN_RULE, 2.60, exp(sum->over_uvm / sum->pairs),
 			      "aligned: speed-up over unified memory, cold");
-	if (lab_run_wants(r, 12))
-		lab_table_add(&r->table, 12, "mean", LAB_SPEEDUP_RULE, 1.57, exp(sum->narrow / sum->pairs),
+	lab_run_row(r, 12, "mean", LAB_SPEEDUP_RULE, 1.57, exp(sum->narrow / sum->pairs),
 			      "4 bytes an edge over 8: speed-up");
 }
 

@@ -39,32 +39,21 @@ int emogi_subject_of(struct emogi *e, unsigned graph, struct gtu_error *err)
 	const struct gtu_graph *g = e->r->graph[graph];
 	struct emogi_subject *s = &e->s[graph];
 	uint64_t edge;
-	unsigned i, w;
+	unsigned i;
+	int rc = lab_narrow(g, 8, 65, &s->wide[WIDTH_4], &s->weight, &s->narrow_col, err);
 
-	if (!g->m)
-		return gtu_fail(err, GTU_ERR_INPUT, "%s has no edges", g->name);
-	s->weight = malloc(4 * g->m);
-	if (!s->weight)
-		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %s", g->name);
-	for (edge = 0; edge < g->m; edge++)
-		s->weight[edge] = 8 + (uint32_t)(gtu_splitmix64_mix(edge) % 65);
-	for (w = 0; w < WIDTHS; w++) {
-		s->wide[w] = *g;
-		s->wide[w].weight = s->weight;
-		s->wide[w].weight_type = GTU_WEIGHT_U32;
-		if (g->edge_bytes == 4 + 4 * w)
-			continue;
-		s->own[w] = malloc((4 + 4 * w) * g->m);
-		if (!s->own[w])
+	if (rc)
+		return rc;
+	s->wide[WIDTH_8] = s->wide[WIDTH_4];
+	s->wide[WIDTH_8].col = g->col;
+	s->wide[WIDTH_8].edge_bytes = 8;
+	if (g->edge_bytes == 4) {
+		s->wide_col = malloc(8 * g->m);
+		if (!s->wide_col)
 			return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %s", g->name);
-		for (edge = 0; edge < g->m; edge++) {
-			if (w)
-				((uint64_t *)s->own[w])[edge] = gtu_graph_target(g, edge);
-			else
-				((uint32_t *)s->own[w])[edge] = (uint32_t)gtu_graph_target(g, edge);
-		}
-		s->wide[w].col = s->own[w];
-		s->wide[w].edge_bytes = 4 + 4 * w;
+		for (edge = 0; edge < g->m; edge++)
+			s->wide_col[edge] = gtu_graph_target(g, edge);
+		s->wide[WIDTH_8].col = s->wide_col;
 	}
 	for (i = 0; i < EMOGI_SOURCES; i++)
 		s->source[i] = lab_source(g, i);
@@ -72,9 +61,11 @@ int emogi_subject_of(struct emogi *e, unsigned graph, struct gtu_error *err)
 	return 0;
 }
 
+/* By enum lab_emogi_algorithm. */
+static const enum lab_expect_what what[] = { LAB_LEVELS, LAB_DISTANCES, LAB_COMPONENTS, LAB_RANKS };
+
 static int reference(struct emogi *e, const struct emogi_job *j, struct gtu_error *err)
 {
-	static const enum lab_expect_what what[] = { LAB_LEVELS, LAB_DISTANCES, LAB_COMPONENTS, LAB_RANKS };
 	struct emogi_subject *s = &e->s[j->graph];
 	uint64_t **whole = &s->whole[j->algorithm][j->source];
 
@@ -104,7 +95,6 @@ static void scale_paging(struct lab_machine *m, uint64_t memory)
 
 static int run_job(void *ctx, unsigned i, const struct gtu_progress *progress, struct gtu_error *err)
 {
-	static const enum lab_expect_what what[] = { LAB_LEVELS, LAB_DISTANCES, LAB_COMPONENTS, LAB_RANKS };
 	struct emogi *e = ctx;
 	const struct emogi_job *j = &e->job[i];
 	struct emogi_subject *s = &e->s[j->graph];
@@ -192,8 +182,8 @@ void emogi_free(struct emogi *e)
 	unsigned g;
 
 	for (g = 0; g < e->r->graphs; g++) {
-		free(e->s[g].own[0]);
-		free(e->s[g].own[1]);
+		free(e->s[g].narrow_col);
+		free(e->s[g].wide_col);
 		free(e->s[g].weight);
 	}
 	free(e->job);

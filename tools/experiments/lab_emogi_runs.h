@@ -18,8 +18,8 @@ enum emogi_setup { SETUP_PCIE3, SETUP_PCIE4, SETUP_FAULT20, SETUP_FAULT50, SETUP
 /* A graph in both edge widths, with weights, sources, and reference results. */
 struct emogi_subject {
 	struct gtu_graph wide[WIDTHS];
-	void *own[WIDTHS];
-	uint32_t *weight;
+	uint32_t *weight, *narrow_col;	/* its own arrays; NULL: the graph's */
+	uint64_t *wide_col;
 	uint32_t source[EMOGI_SOURCES];
 	uint64_t memory;		/* device memory for unified memory, in bytes */
 	uint64_t *whole[LAB_EMOGI_ALGORITHMS][EMOGI_SOURCES]; /* reference results */

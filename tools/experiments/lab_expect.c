@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,30 @@ uint32_t lab_source(const struct gtu_graph *g, unsigned i)
 	for (k = i * 1000003ull; v = gtu_splitmix64_mix(k + 1) % g->n, g->row[v] == g->row[v + 1]; k++)
 		;
 	return (uint32_t)v;
+}
+
+int lab_narrow(const struct gtu_graph *g, uint32_t least, uint32_t values, struct gtu_graph *to, uint32_t **weight,
+	       uint32_t **col, struct gtu_error *err)
+{
+	bool narrow = g->edge_bytes == 4;
+	uint64_t e;
+
+	if (!g->m)
+		return gtu_fail(err, GTU_ERR_INPUT, "%s has no edges", g->name);
+	*to = *g;
+	*weight = values ? malloc(4 * g->m) : NULL;
+	*col = narrow ? NULL : malloc(4 * g->m);
+	if ((values && !*weight) || (!narrow && !*col))
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %s", g->name);
+	for (e = 0; e < g->m && !narrow; e++)
+		(*col)[e] = (uint32_t)gtu_graph_target(g, e);
+	for (e = 0; e < g->m && values; e++)
+		(*weight)[e] = least + (uint32_t)(lab_mix(e) % values);
+	to->col = narrow ? g->col : *col;
+	to->edge_bytes = 4;
+	to->weight = *weight;
+	to->weight_type = values ? GTU_WEIGHT_U32 : GTU_WEIGHT_NONE;
+	return 0;
 }
 
 uint64_t *lab_expect(const struct gtu_graph *g, enum lab_expect_what what, uint64_t source, uint64_t iterations,

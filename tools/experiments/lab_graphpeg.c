@@ -4,7 +4,6 @@
  * the runs; after these were run in parallel, to add rows.
  */
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,20 +58,6 @@ static void mean_add(struct mean *m, double v)
 	m->n++;
 }
 
-/* While planning, evaluating the arguments plans runs, and no row is added. */
-static void __attribute__((format(printf, 7, 8))) row(struct graphpeg *x, unsigned figure, const char *graph, enum lab_rule rule,
-						       double paper, double ours, const char *what, ...)
-{
-	char text[80];
-	va_list ap;
-
-	va_start(ap, what);
-	vsnprintf(text, sizeof(text), what, ap);
-	va_end(ap);
-	if (x->planned)
-		lab_table_add(&x->r->table, figure, graph, rule, paper, ours, "%s", text);
-}
-
 #define EACH(x, g, a) for (g = 0; g < (x)->r->graphs; g++) for (a = 0; a < ALL; a++)
 
 static double faster(struct graphpeg *x, const struct graphpeg_want *a, const struct graphpeg_want *b)
@@ -91,15 +76,15 @@ static void figure_2(struct graphpeg *x)
 		const char *name = lab_pg_algorithm_name[a], *label = lab_run_label(x->r, g);
 		double q = faster(x, &gunrock, &simple), part = graphpeg_outcome(x, &gunrock)->balancing;
 
-		row(x, 2, label, LAB_OPEN_RULE, NAN, q, "%s: balanced over simple", name);
-		row(x, 2, label, LAB_OPEN_RULE, NAN, part, "%s: share of balancing", name);
+		lab_run_row(x->r, 2, label, LAB_OPEN_RULE, NAN, q, "%s: balanced over simple", name);
+		lab_run_row(x->r, 2, label, LAB_OPEN_RULE, NAN, part, "%s: share of balancing", name);
 		mean_add(&gain, q);
 		mean_add(&share, part);
 	}
-	row(x, 2, "mean", LAB_OPEN_RULE, NAN, exp(gain.log_sum / gain.n), "balanced over simple");
-	row(x, 2, "mean", LAB_COUNT_RULE, 0.1803, share.sum / share.n, "share of balancing (calibrated on)");
-	row(x, 2, "least", LAB_COUNT_RULE, 0.0105, share.least, "share of balancing");
-	row(x, 2, "most", LAB_COUNT_RULE, 0.5395, share.most, "share of balancing");
+	lab_run_row(x->r, 2, "mean", LAB_OPEN_RULE, NAN, exp(gain.log_sum / gain.n), "balanced over simple");
+	lab_run_row(x->r, 2, "mean", LAB_COUNT_RULE, 0.1803, share.sum / share.n, "share of balancing (calibrated on)");
+	lab_run_row(x->r, 2, "least", LAB_COUNT_RULE, 0.0105, share.least, "share of balancing");
+	lab_run_row(x->r, 2, "most", LAB_COUNT_RULE, 0.5395, share.most, "share of balancing");
 }
 
 /* 1 to 8 KB of shared memory for edges: gap to the best, with unlimited table, ideal balancing. */
@@ -131,15 +116,15 @@ static void figure_7(struct graphpeg *x)
 			}
 		}
 		for (i = 0; i < 4; i++) {
-			row(x, 7, lab_run_label(x->r, g), LAB_OPEN_RULE, NAN, sum[i] / ALL, "%u KB of edges: behind the best", 1u << i);
-			row(x, 7, lab_run_label(x->r, g), LAB_OPEN_RULE, NAN, most[i], "%u KB of edges: behind the best, at most", 1u << i);
+			lab_run_row(x->r, 7, lab_run_label(x->r, g), LAB_OPEN_RULE, NAN, sum[i] / ALL, "%u KB of edges: behind the best", 1u << i);
+			lab_run_row(x->r, 7, lab_run_label(x->r, g), LAB_OPEN_RULE, NAN, most[i], "%u KB of edges: behind the best, at most", 1u << i);
 			all[i] += sum[i];
 			most_of_all[i] = most[i] > most_of_all[i] ? most[i] : most_of_all[i];
 		}
 	}
 	for (i = 0; i < 4; i++) {
-		row(x, 7, "mean", LAB_OPEN_RULE, NAN, all[i] / (ALL * x->r->graphs), "%u KB of edges: behind the best", 1u << i);
-		row(x, 7, "most", LAB_OPEN_RULE, i == 1 ? 0.12 : NAN, most_of_all[i], "%u KB of edges: behind the best, at most", 1u << i);
+		lab_run_row(x->r, 7, "mean", LAB_OPEN_RULE, NAN, all[i] / (ALL * x->r->graphs), "%u KB of edges: behind the best", 1u << i);
+		lab_run_row(x->r, 7, "most", LAB_OPEN_RULE, i == 1 ? 0.12 : NAN, most_of_all[i], "%u KB of edges: behind the best, at most", 1u << i);
 	}
 }
 
@@ -177,7 +162,7 @@ static void table_5_of(struct graphpeg *x, unsigned g)
 			if (table_5[i].algorithm == a && !strcmp(x->r->symbol[g], table_5[i].graph))
 				pair = &table_5[i];
 		for (e = 0; e < 4 && (pair || !*x->r->symbol[g]); e++)
-			row(x, LAB_TABLE(5), lab_run_label(x->r, g), LAB_COUNT_RULE, pair ? pair->paper[e] : NAN,
+			lab_run_row(x->r, LAB_TABLE(5), lab_run_label(x->r, g), LAB_COUNT_RULE, pair ? pair->paper[e] : NAN,
 			    unlimited_over(x, g, a, 12 + 4 * e), "%s: unlimited over %u entries", lab_pg_algorithm_name[a],
 			    12 + 4 * e);
 	}
@@ -191,14 +176,14 @@ static void tables(struct graphpeg *x)
 		EACH(x, g, a) {
 			double q = unlimited_over(x, g, a, 8), paper = paper_4(x, g, a);
 
-			row(x, LAB_TABLE(4), lab_run_label(x->r, g), LAB_COUNT_RULE, paper, q, "%s: unlimited over 8 entries",
+			lab_run_row(x->r, LAB_TABLE(4), lab_run_label(x->r, g), LAB_COUNT_RULE, paper, q, "%s: unlimited over 8 entries",
 			    lab_pg_algorithm_name[a]);
 			within += fabs(q / paper - 1) <= 0.15;
 			hard += q > 1.1;
 			all++;
 		}
-		row(x, LAB_TABLE(4), "count", LAB_OPEN_RULE, NAN, within, "values within 15%% of the paper's, of %u", all);
-		row(x, LAB_TABLE(4), "count", LAB_OPEN_RULE, 9, hard, "values above 1.1, of %u", all);
+		lab_run_row(x->r, LAB_TABLE(4), "count", LAB_OPEN_RULE, NAN, within, "values within 15%% of the paper's, of %u", all);
+		lab_run_row(x->r, LAB_TABLE(4), "count", LAB_OPEN_RULE, 9, hard, "values above 1.1, of %u", all);
 	}
 	for (g = 0; g < x->r->graphs && lab_run_wants(x->r, LAB_TABLE(5)); g++)
 		table_5_of(x, g);
@@ -228,13 +213,13 @@ static void figure_8(struct graphpeg *x)
 			w.config.peg.balance_lists = config[i].lists;
 			q = faster(x, &w, &ideal);
 			mean_add(&mean[i], q);
-			row(x, 8, lab_run_label(x->r, g), named && i % 3 == 0 ? LAB_COUNT_RULE : LAB_OPEN_RULE,
+			lab_run_row(x->r, 8, lab_run_label(x->r, g), named && i % 3 == 0 ? LAB_COUNT_RULE : LAB_OPEN_RULE,
 			    named && i == 0 ? 1.0103 : named && i == 3 ? 0.1733 : NAN, q, "%s: %s against ideal",
 			    lab_pg_algorithm_name[a], config[i].text);
 		}
 	}
 	for (i = 0; i < 4; i++)
-		row(x, 8, "mean", LAB_OPEN_RULE, NAN, exp(mean[i].log_sum / mean[i].n), "%s against ideal", config[i].text);
+		lab_run_row(x->r, 8, "mean", LAB_OPEN_RULE, NAN, exp(mean[i].log_sum / mean[i].n), "%s against ideal", config[i].text);
 }
 
 static void figure_9(struct graphpeg *x)
@@ -246,7 +231,7 @@ static void figure_9(struct graphpeg *x)
 		for (i = 0; i < 4; i++) {
 			struct graphpeg_want w = graphpeg_want(x, g, a, by[i], OVERALL);
 
-			row(x, 9, lab_run_label(x->r, g), LAB_OPEN_RULE, NAN, graphpeg_outcome(x, &w)->rate / 1e6, "%s: M edges a second, %s",
+			lab_run_row(x->r, 9, lab_run_label(x->r, g), LAB_OPEN_RULE, NAN, graphpeg_outcome(x, &w)->rate / 1e6, "%s: M edges a second, %s",
 			    lab_pg_algorithm_name[a], lab_pg_strategy_name[by[i]]);
 		}
 	}
@@ -287,10 +272,10 @@ static void energy(struct graphpeg *x)
 			char what[80];
 
 			snprintf(what, sizeof(what), "%s: %s", lab_pg_algorithm_name[a], of[i].text);
-			if (x->planned)
+			if (!x->r->planning)
 				lab_energy_rows_add(&rows, x->r, 10, g, &x->r->m, &e[0], &e[1], what);
 		}
-		if (x->planned)
+		if (!x->r->planning)
 			lab_energy_rows_mean(&rows, x->r, 10, of[i].paper, of[i].text);
 	}
 }
@@ -316,7 +301,7 @@ static void figure_10(struct graphpeg *x)
 			w = graphpeg_want(x, g, a, over[i].by, OVERALL);
 			q = faster(x, &peg, &w);
 			mean_add(&mean[i], q);
-			row(x, 10, label, LAB_OPEN_RULE, NAN, q, "%s: PEG over %s", name, over[i].text);
+			lab_run_row(x->r, 10, label, LAB_OPEN_RULE, NAN, q, "%s: PEG over %s", name, over[i].text);
 			if (with->r.whole && graphpeg_outcome(x, &w)->r.whole)
 				mean_add(&to_the_end[i], (double)graphpeg_outcome(x, &w)->r.cycles / (double)with->r.cycles);
 		}
@@ -324,36 +309,36 @@ static void figure_10(struct graphpeg *x)
 		gunrock = graphpeg_outcome(x, &w);
 		mean_add(&instructions, with->instructions / gunrock->instructions);
 		mean_add(&requests, with->requests / gunrock->requests);
-		row(x, 10, label, LAB_OPEN_RULE, NAN, with->instructions / gunrock->instructions, "%s: instructions an edge, of Gunrock's",
+		lab_run_row(x->r, 10, label, LAB_OPEN_RULE, NAN, with->instructions / gunrock->instructions, "%s: instructions an edge, of Gunrock's",
 		    name);
-		row(x, 10, label, LAB_OPEN_RULE, NAN, with->requests / gunrock->requests, "%s: memory requests an edge, of Gunrock's",
+		lab_run_row(x->r, 10, label, LAB_OPEN_RULE, NAN, with->requests / gunrock->requests, "%s: memory requests an edge, of Gunrock's",
 		    name);
 		w = graphpeg_want(x, g, a, LAB_PG_PEG, OVERALL);
 		w.config.push_only = true;
 		if (a < LAB_PG_GC && a != LAB_PG_SSSP && graphpeg_outcome(x, &w)->r.whole && with->r.pulled)
-			row(x, 10, label, LAB_OPEN_RULE, NAN, (double)graphpeg_outcome(x, &w)->r.cycles / (double)with->r.cycles,
+			lab_run_row(x->r, 10, label, LAB_OPEN_RULE, NAN, (double)graphpeg_outcome(x, &w)->r.cycles / (double)with->r.cycles,
 			    "%s: time by push alone over push and pull", name);
 		for (i = 0; i < 3; i++) {
 			w = graphpeg_want(x, g, a, LAB_PG_PEG, OVERALL);
 			w.config.peg.list_bytes = shared[i].bytes - w.config.peg.edge_bytes;
 			mean_add(&less[i], faster(x, &w, &peg));
-			row(x, 10, label, LAB_OPEN_RULE, NAN, faster(x, &w, &peg), "%s: %u KB of shared memory against all", name,
+			lab_run_row(x->r, 10, label, LAB_OPEN_RULE, NAN, faster(x, &w, &peg), "%s: %u KB of shared memory against all", name,
 			    shared[i].bytes >> 10);
 		}
 	}
 	for (i = 0; i < 3; i++) {
-		row(x, 10, "mean", LAB_SPEEDUP_RULE, over[i].mean, mean[i].sum / mean[i].n, "PEG over %s", over[i].text);
-		row(x, 10, "least", LAB_SPEEDUP_RULE, over[i].least, mean[i].least, "PEG over %s", over[i].text);
-		row(x, 10, "most", LAB_SPEEDUP_RULE, over[i].most, mean[i].most, "PEG over %s", over[i].text);
+		lab_run_row(x->r, 10, "mean", LAB_SPEEDUP_RULE, over[i].mean, mean[i].sum / mean[i].n, "PEG over %s", over[i].text);
+		lab_run_row(x->r, 10, "least", LAB_SPEEDUP_RULE, over[i].least, mean[i].least, "PEG over %s", over[i].text);
+		lab_run_row(x->r, 10, "most", LAB_SPEEDUP_RULE, over[i].most, mean[i].most, "PEG over %s", over[i].text);
 	}
 	for (i = 0; i < 3; i++)		/* pull visits more edges: a rate of edges is not a time */
 		if (to_the_end[i].n)
-			row(x, 10, "mean", LAB_OPEN_RULE, NAN, to_the_end[i].sum / to_the_end[i].n,
+			lab_run_row(x->r, 10, "mean", LAB_OPEN_RULE, NAN, to_the_end[i].sum / to_the_end[i].n,
 			    "PEG over %s, time of %u that ended", over[i].text, to_the_end[i].n);
-	row(x, 10, "mean", LAB_OPEN_RULE, 0.125, instructions.sum / instructions.n, "instructions an edge, of Gunrock's");
-	row(x, 10, "mean", LAB_COUNT_RULE, 1 - 0.2739, requests.sum / requests.n, "memory requests an edge, of Gunrock's");
+	lab_run_row(x->r, 10, "mean", LAB_OPEN_RULE, 0.125, instructions.sum / instructions.n, "instructions an edge, of Gunrock's");
+	lab_run_row(x->r, 10, "mean", LAB_COUNT_RULE, 1 - 0.2739, requests.sum / requests.n, "memory requests an edge, of Gunrock's");
 	for (i = 0; i < 3; i++)		/* effects below 10% are judged by their order */
-		row(x, 10, "mean", LAB_OPEN_RULE, shared[i].paper, less[i].sum / less[i].n, "%u KB of shared memory against all",
+		lab_run_row(x->r, 10, "mean", LAB_OPEN_RULE, shared[i].paper, less[i].sum / less[i].n, "%u KB of shared memory against all",
 		    shared[i].bytes >> 10);
 }
 
@@ -371,10 +356,10 @@ static void figure_11(struct graphpeg *x)
 					struct graphpeg_want w = graphpeg_want(x, g, of[a], by[i], OVERALL), simple = graphpeg_want(x, g, of[a], LAB_PG_SIMPLE, OVERALL);
 
 					w.sms = simple.sms = n;
-					row(x, 11, lab_run_label(x->r, g), LAB_OPEN_RULE, NAN, faster(x, &w, &simple),
+					lab_run_row(x->r, 11, lab_run_label(x->r, g), LAB_OPEN_RULE, NAN, faster(x, &w, &simple),
 					    "%s: %s over simple, %u SMs", lab_pg_algorithm_name[of[a]], lab_pg_strategy_name[by[i]], n);
 					simple.sms = 20;
-					row(x, 11, lab_run_label(x->r, g), LAB_OPEN_RULE, NAN, faster(x, &w, &simple),
+					lab_run_row(x->r, 11, lab_run_label(x->r, g), LAB_OPEN_RULE, NAN, faster(x, &w, &simple),
 					    "%s: %s on %u SMs over simple on 20", lab_pg_algorithm_name[of[a]], lab_pg_strategy_name[by[i]], n);
 				}
 			}
@@ -395,35 +380,13 @@ static void figures(struct graphpeg *x)
 	tables(x);
 }
 
-static int set_build(struct graphpeg *x, const char *assignment, struct gtu_error *err)
-{
-	const struct { const char *key; uint32_t *value, most; } keys[] = {
-		{ "entries", &x->build.entries, PEG_ENTRIES_MAX }, { "edge_bytes", &x->build.edge_bytes, PEG_BYTES_MAX },
-		{ "list_bytes", &x->build.list_bytes, PEG_BYTES_MAX }, { "interval", &x->build.interval, 1 << 20 },
-		{ "floor", &x->build.floor, 1 << 20 }, { "blocks", &x->blocks, 64 },
-	};
-	const char *name = assignment + strlen("peg."), *equals = strchr(name, '=');
-	size_t length = equals ? (size_t)(equals - name) : 0;
-	unsigned long long v;
-	char *end;
-	unsigned i;
-
-	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (length && length == strlen(keys[i].key) && !strncmp(name, keys[i].key, length))
-			break;
-	if (i == sizeof(keys) / sizeof(keys[0]))
-		return gtu_fail(err, GTU_ERR_USAGE,
-				"unknown key in '%.60s'; PEG has the keys peg.entries, peg.edge_bytes, peg.list_bytes, peg.interval, peg.floor and peg.blocks",
-				assignment);
-	v = strtoull(equals + 1, &end, 10);
-	if (end == equals + 1 || *end || !v || v > keys[i].most)
-		return gtu_fail(err, GTU_ERR_USAGE, "'%.60s': the value must be an integer from 1 to %u", assignment, keys[i].most);
-	*keys[i].value = (uint32_t)v;
-	return 0;
-}
-
 static int begin(struct graphpeg *x, struct gtu_error *err)
 {
+	const struct lab_key keys[] = {
+		{ "peg.entries", &x->build.entries, 1, PEG_ENTRIES_MAX }, { "peg.edge_bytes", &x->build.edge_bytes, 1, PEG_BYTES_MAX },
+		{ "peg.list_bytes", &x->build.list_bytes, 1, PEG_BYTES_MAX }, { "peg.interval", &x->build.interval, 1, 1 << 20 },
+		{ "peg.floor", &x->build.floor, 1, 1 << 20 }, { "peg.blocks", &x->blocks, 1, 64 },
+	};
 	struct lab_run *r = x->r;
 	const char *why;
 	unsigned i;
@@ -431,7 +394,8 @@ static int begin(struct graphpeg *x, struct gtu_error *err)
 
 	for (i = 0; i < r->sets && !rc; i++)
 		if (!strncmp(r->set[i], "peg.", 4))
-			rc = set_build(x, r->set[i], err);
+			rc = lab_run_key(r->set[i], keys, sizeof(keys) / sizeof(keys[0]), "PEG has the keys peg.entries, "
+					 "peg.edge_bytes, peg.list_bytes, peg.interval, peg.floor and peg.blocks", err);
 	rc = rc ? rc : lab_run_begin(r, "graphpeg", "peg.", standins, STANDINS, err);
 	if (rc)
 		return rc;
@@ -449,6 +413,7 @@ int lab_run_graphpeg(struct lab_run *r, struct gtu_error *err)
 	unsigned i;
 	int rc = begin(&x, err);
 
+	r->planning = true;
 	if (!rc) {
 		figures(&x);
 		x.outcome = calloc(x.wants + 1, sizeof(*x.outcome));
@@ -457,7 +422,7 @@ int lab_run_graphpeg(struct lab_run *r, struct gtu_error *err)
 	}
 	rc = rc ? rc : lab_jobs(x.wants, "run", graphpeg_run, &x, r->progress, err);
 	if (!rc) {
-		x.planned = true;
+		r->planning = false;
 		figures(&x);
 		r->checked = x.wants;
 		for (i = 0; i < x.wants; i++)

@@ -35,8 +35,8 @@ struct graphpeg {
 	struct graphpeg_subject subject[LAB_RUN_GRAPHS];
 	struct graphpeg_want *want;
 	struct graphpeg_outcome *outcome;
-	unsigned wants, room;
-	bool planned, no_memory;
+	unsigned wants, capacity;
+	bool no_memory;
 };
 
 /* Plans the run the first time; returns its result after all runs. */

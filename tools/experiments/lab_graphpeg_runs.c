@@ -32,15 +32,15 @@ const struct graphpeg_outcome *graphpeg_outcome(struct graphpeg *x, const struct
 
 	for (i = 0; i < x->wants; i++)
 		if (same(&x->want[i], w))
-			return x->planned ? &x->outcome[i] : &none;
-	if (x->wants == x->room) {
-		more = realloc(x->want, (2 * x->room + 64) * sizeof(*more));
+			return x->r->planning ? &none : &x->outcome[i];
+	if (x->wants == x->capacity) {
+		more = realloc(x->want, (2 * x->capacity + 64) * sizeof(*more));
 		if (!more) {
 			x->no_memory = true;
 			return &none;
 		}
 		x->want = more;
-		x->room = 2 * x->room + 64;
+		x->capacity = 2 * x->capacity + 64;
 	}
 	x->want[x->wants++] = *w;
 	return &none;
@@ -83,7 +83,7 @@ static int so_far(const struct graphpeg_subject *s, const struct graphpeg_want *
 			break;
 		case LAB_PG_GC:		/* vertices of past rounds are coloured */
 			for (bad = false, e = g->row[v]; e < g->row[v + 1] && value[v] < r->iterations; e++)
-				bad |= value[s->col[e]] == value[v] && s->col[e] != v;
+				bad |= value[gtu_graph_target(g, e)] == value[v] && gtu_graph_target(g, e) != v;
 			break;
 		default:
 			bad = value[v] > 2;
@@ -170,30 +170,20 @@ int graphpeg_prepare(const struct gtu_graph *in, struct graphpeg_subject *s, str
 	uint64_t v, e, t;
 	int rc = in->flags & GTU_GRAPH_DIRECTED ? gtu_graph_symmetrize(in, NULL, &s->both, err) : 0;
 	const struct gtu_graph *g = s->both ? s->both : in;
-	bool weighted;
+	bool weighted = g->weight && g->weight_type == GTU_WEIGHT_U32;
 
+	if (!rc && g->n < 2)
+		rc = gtu_fail(err, GTU_ERR_INPUT, "%s has no edges", g->name);
+	rc = rc ? rc : lab_narrow(g, 1, 64, &s->graph, &s->weight, &s->col, err);
 	if (rc)
 		return rc;
-	if (!g->m || g->n < 2)
-		return gtu_fail(err, GTU_ERR_INPUT, "%s has no edges", g->name);
-	s->graph = *g;
-	s->weight = malloc(4 * g->m);
-	s->col = malloc(4 * g->m);
-	if (!s->weight || !s->col)
-		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %s", g->name);
-	weighted = g->weight && g->weight_type == GTU_WEIGHT_U32;
 	for (v = 0; v < g->n; v++) {
 		for (e = g->row[v]; e < g->row[v + 1]; e++) {
 			t = gtu_graph_target(g, e);
-			s->col[e] = (uint32_t)t;
 			s->weight[e] = weighted ? ((const uint32_t *)g->weight)[e] :
 				       1 + (uint32_t)(gtu_splitmix64_mix((v < t ? v : t) << 32 | (v < t ? t : v)) % 64);
 		}
 	}
-	s->graph.col = s->col;
-	s->graph.edge_bytes = 4;
-	s->graph.weight = s->weight;
-	s->graph.weight_type = GTU_WEIGHT_U32;
 	s->source = lab_source(g, 0);
 	s->target = lab_source(g, 1);
 	return 0;

@@ -6,9 +6,7 @@
 
 #include "firmware-model/lab/kernels/iru_graph.h"
 #include "lab_energy_rows.h"
-#include "lab_expect.h"
 #include "lab_jobs.h"
-#include "lab_run.h"
 #include "lab_upc.h"
 
 struct pair { /* of a graph and an algorithm: [0] without the IRU, [1] with it */
@@ -69,37 +67,26 @@ static double in_kernels(const struct lab_run *r, const struct pair *p, unsigned
 /* The published build with --set iru.KEY=NUMBER, and the near-far step in percent of Davidson's. */
 struct build {
 	struct iru_shape shape;
-	uint64_t timeout, step;
+	uint32_t prefetch, timeout, step, ring_depth, queue_depth, sets_log2;
 };
 
 static int set_build(struct build *b, const char *assignment, struct gtu_error *err)
 {
-	static const char *const keys[] = { "prefetch", "timeout", "step", "ring_depth", "queue_depth", "sets_log2" };
-	const char *name = assignment + strlen("iru."), *equals = strchr(name, '=');
-	size_t length = equals ? (size_t)(equals - name) : 0;
-	unsigned long long v;
-	char *end;
-	unsigned i;
+	const struct lab_key keys[] = {
+		{ "iru.prefetch", &b->prefetch, 1, UINT16_MAX }, { "iru.timeout", &b->timeout, 1, 1000000000 },
+		{ "iru.step", &b->step, 1, 1000000000 }, { "iru.ring_depth", &b->ring_depth, 1, UINT16_MAX },
+		{ "iru.queue_depth", &b->queue_depth, 1, UINT16_MAX }, { "iru.sets_log2", &b->sets_log2, 1, UINT16_MAX },
+	};
+	const char *why;
+	int rc = lab_run_key(assignment, keys, sizeof(keys) / sizeof(keys[0]), "the IRU has the keys iru.prefetch, iru.timeout, "
+			     "iru.step (percent), iru.ring_depth, iru.queue_depth and iru.sets_log2", err);
 
-	for (i = 0; i < 6; i++)
-		if (length && length == strlen(keys[i]) && !strncmp(name, keys[i], length))
-			break;
-	if (i == 6)
-		return gtu_fail(err, GTU_ERR_USAGE,
-				"unknown key in '%.60s'; the IRU has the keys iru.prefetch, iru.timeout, iru.step (percent), iru.ring_depth, iru.queue_depth and iru.sets_log2",
-				assignment);
-	v = strtoull(equals + 1, &end, 10);
-	if (end == equals + 1 || *end || !v || v > 1000000000 || (i > 2 && v > UINT16_MAX) || (!i && v > UINT16_MAX))
-		return gtu_fail(err, GTU_ERR_USAGE, "'%.60s': the value must be an integer from 1 to %d", assignment, i == 1 || i == 2 ? 1000000000 : UINT16_MAX);
-	switch (i) {
-	case 0: b->shape.prefetch = (uint16_t)v; break;
-	case 1: b->timeout = v; break;
-	case 2: b->step = v; break;
-	case 3: b->shape.ring_depth = (uint16_t)v; break;
-	case 4: b->shape.queue_depth = (uint16_t)v; break;
-	case 5: b->shape.sets_log2 = v > 255 ? 255 : (uint8_t)v; break;
-	}
-	return iru_shape_check(&b->shape) ? gtu_fail(err, GTU_ERR_USAGE, "'%.60s': %s", assignment, iru_shape_check(&b->shape)) : 0;
+	b->shape.prefetch = (uint16_t)b->prefetch;
+	b->shape.ring_depth = (uint16_t)b->ring_depth;
+	b->shape.queue_depth = (uint16_t)b->queue_depth;
+	b->shape.sets_log2 = (uint8_t)(b->sets_log2 > UINT8_MAX ? UINT8_MAX : b->sets_log2);
+	why = rc ? NULL : iru_shape_check(&b->shape);
+	return why ? gtu_fail(err, GTU_ERR_USAGE, "'%.60s': %s", assignment, why) : rc;
 }
 
 struct subject {
@@ -118,7 +105,6 @@ struct state {
 /* Job @i: a graph and an algorithm, with or without the IRU. */
 static int run_one(void *ctx, unsigned i, const struct gtu_progress *progress, struct gtu_error *err)
 {
-	static const enum lab_expect_what what[] = { LAB_LEVELS, LAB_DISTANCES, LAB_RANKS };
 	const struct state *st = ctx;
 	unsigned with = i % 2, algorithm = st->algorithm[i / 2 % st->algorithms];
 	struct subject *s = &st->subject[i / (2 * st->algorithms)];
@@ -126,7 +112,7 @@ static int run_one(void *ctx, unsigned i, const struct gtu_progress *progress, s
 	struct lab_iru_config config = { .algorithm = algorithm, .graph = g, .source = lab_source(g, 0), .iterations = 1,
 				   .frontier = true, .iru = with, .shape = st->build.shape, .timeout = st->build.timeout,
 				   .step = (double)st->build.step / 100 };
-	uint64_t *expected = lab_expect(g, what[algorithm], config.source, config.iterations, err);
+	uint64_t *expected = lab_expect(g, lab_upc_expect[algorithm], config.source, config.iterations, err);
 	uint32_t *result = malloc(4 * g->n + 4);
 	int rc = expected ? 0 : err->code;
 
@@ -134,7 +120,7 @@ static int run_one(void *ctx, unsigned i, const struct gtu_progress *progress, s
 		rc = gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %s", g->name);
 	rc = rc ? rc : lab_iru_run(&st->r->m, &config, progress, result, &s->pair[algorithm].s[with],
 				   with ? &s->pair[algorithm].c : NULL, err);
-	rc = rc ? rc : lab_expect_same(g, what[algorithm], expected, result, err);
+	rc = rc ? rc : lab_expect_same(g, lab_upc_expect[algorithm], expected, result, err);
 	free(expected);
 	free(result);
 	return rc;
@@ -179,7 +165,6 @@ static void energy_of(struct lab_run *r, unsigned g, const char *name, const str
 static void rows_of(struct lab_run *r, unsigned g, unsigned a, const struct pair *p, struct sums *sum)
 {
 	const char *label = lab_run_label(r, g), *name = lab_iru_algorithm_name[a];
-	struct lab_table *t = &r->table;
 	double q, issued;
 	unsigned i;
 
@@ -189,37 +174,31 @@ static void rows_of(struct lab_run *r, unsigned g, unsigned a, const struct pair
 
 		q = m->of(p, 1) / m->of(p, 0);
 		sum->of[i] += q;
-		if (lab_run_wants(r, m->figure))
-			lab_table_add(t, m->figure, label, m->rule, best ? m->best : NAN, q, "%s: %s", name, m->text);
+		lab_run_row(r, m->figure, label, m->rule, best ? m->best : NAN, q, "%s: %s", name, m->text);
 	}
 	for (i = 0; i < 2; i++) {
 		sum->each[i] += accesses_each(p, i);
-		if (lab_run_wants(r, 14))
-			lab_table_add(t, 14, label, LAB_OPEN_RULE, NAN, accesses_each(p, i), "%s: accesses a memory instruction, %s",
+		lab_run_row(r, 14, label, LAB_OPEN_RULE, NAN, accesses_each(p, i), "%s: accesses a memory instruction, %s",
 				      name, i ? "IRU" : "baseline");
 	}
 	q = (double)p->c.core.merged / (double)p->c.elements;
 	sum->filtered[a] += q;
-	if (lab_run_wants(r, 15)) {
-		if (a != LAB_IRU_BFS)
-			lab_table_add(t, 15, label, LAB_OPEN_RULE, NAN, q, "%s: elements filtered", name);
-		lab_table_add(t, 15, label, LAB_OPEN_RULE, NAN, (double)p->c.core.timeout / (double)p->c.records,
-			      "%s: answers that a time-out gave", name);
-	}
+	if (a != LAB_IRU_BFS)
+		lab_run_row(r, 15, label, LAB_OPEN_RULE, NAN, q, "%s: elements filtered", name);
+	lab_run_row(r, 15, label, LAB_OPEN_RULE, NAN, (double)p->c.core.timeout / (double)p->c.records,
+		      "%s: answers that a time-out gave", name);
 	energy_of(r, g, name, p, &sum->energy[a]);
 	q = in_kernels(r, p, 0) / in_kernels(r, p, 1);
 	sum->speed[a] += log(q);
 	sum->runs++;
 	issued = (double)p->s[0].warp_instructions / (in_kernels(r, p, 0) * r->m.sms);
 	sum->issued += issued;
-	if (lab_run_wants(r, 16)) {
-		lab_table_add(t, 16, label, LAB_OPEN_RULE, NAN, q, "%s: speed-up in kernels", name);
-		lab_table_add(t, 16, label, LAB_OPEN_RULE, NAN, (double)p->s[0].cycles / (double)p->s[1].cycles,
-			      "%s: speed-up, launches included", name);
-		lab_table_add(t, 16, label, LAB_OPEN_RULE, NAN, (double)p->c.elements / (double)p->c.cycles,
-			      "%s: elements a cycle through the IRU", name);
-		lab_table_add(t, 16, label, LAB_OPEN_RULE, NAN, issued, "%s: instructions a cycle and SM, baseline", name);
-	}
+	lab_run_row(r, 16, label, LAB_OPEN_RULE, NAN, q, "%s: speed-up in kernels", name);
+	lab_run_row(r, 16, label, LAB_OPEN_RULE, NAN, (double)p->s[0].cycles / (double)p->s[1].cycles,
+		      "%s: speed-up, launches included", name);
+	lab_run_row(r, 16, label, LAB_OPEN_RULE, NAN, (double)p->c.elements / (double)p->c.cycles,
+		      "%s: elements a cycle through the IRU", name);
+	lab_run_row(r, 16, label, LAB_OPEN_RULE, NAN, issued, "%s: instructions a cycle and SM, baseline", name);
 }
 
 /* The published means over all algorithms are shown only if all were run. */
@@ -227,7 +206,6 @@ static void means(const struct state *st, const struct sums *sum)
 {
 	static const double speed[] = { 1.16, 1.14, 1.40 }, energy[] = { 0.83, 0.95, 0.85 };
 	struct lab_run *r = st->r;
-	struct lab_table *t = &r->table;
 	bool whole = st->algorithms == LAB_IRU_ALGORITHMS;
 	enum lab_rule count_rule = whole ? LAB_COUNT_RULE : LAB_OPEN_RULE;
 	double n = sum->n, all = sum->runs, log_all = 0;
@@ -240,33 +218,27 @@ static void means(const struct state *st, const struct sums *sum)
 		lab_energy_rows_mean(&sum->energy[i], r, 16, energy[i], what);
 	}
 	for (i = 0; i < MEASURES; i++)
-		if (lab_run_wants(r, measures[i].figure))
-			lab_table_add(t, measures[i].figure, "mean", whole ? measures[i].rule : LAB_OPEN_RULE,
+		lab_run_row(r, measures[i].figure, "mean", whole ? measures[i].rule : LAB_OPEN_RULE,
 				      whole ? measures[i].mean : NAN, sum->of[i] / all, "%s",
 				      measures[i].text);
-	if (lab_run_wants(r, 14)) {
-		lab_table_add(t, 14, "mean", count_rule, whole ? 4 : NAN, sum->each[0] / all, "accesses a memory instruction, baseline");
-		lab_table_add(t, 14, "mean", count_rule, whole ? 3 : NAN, sum->each[1] / all, "accesses a memory instruction, IRU");
-		lab_table_add(t, 14, "mean", count_rule, whole ? 1.32 : NAN, sum->each[0] / sum->each[1], "improvement in coalescing");
-	}
+	lab_run_row(r, 14, "mean", count_rule, whole ? 4 : NAN, sum->each[0] / all, "accesses a memory instruction, baseline");
+	lab_run_row(r, 14, "mean", count_rule, whole ? 3 : NAN, sum->each[1] / all, "accesses a memory instruction, IRU");
+	lab_run_row(r, 14, "mean", count_rule, whole ? 1.32 : NAN, sum->each[0] / sum->each[1], "improvement in coalescing");
 	for (k = 0; k < st->algorithms; k++) {
 		i = st->algorithm[k];
-		if (lab_run_wants(r, 15) && i != LAB_IRU_BFS)
-			lab_table_add(t, 15, "mean", LAB_COUNT_RULE, i == LAB_IRU_SSSP ? 0.23 : 0.79, sum->filtered[i] / n,
+		if (i != LAB_IRU_BFS)
+			lab_run_row(r, 15, "mean", LAB_COUNT_RULE, i == LAB_IRU_SSSP ? 0.23 : 0.79, sum->filtered[i] / n,
 				      "%s: elements filtered", lab_iru_algorithm_name[i]);
 		log_all += sum->speed[i];
-		if (lab_run_wants(r, 16))
-			lab_table_add(t, 16, "mean", LAB_SPEEDUP_RULE, speed[i], exp(sum->speed[i] / n), "%s: speed-up in kernels",
+		lab_run_row(r, 16, "mean", LAB_SPEEDUP_RULE, speed[i], exp(sum->speed[i] / n), "%s: speed-up in kernels",
 				      lab_iru_algorithm_name[i]);
 	}
 	/* the published 1.33 is not a mean of its parts; the machine is calibrated on 13.5% */
-	if (lab_run_wants(r, 16)) {
-		lab_table_add(t, 16, "mean", LAB_OPEN_RULE, whole ? 1.33 : NAN, exp(log_all / all), "speed-up in kernels");
-		if (whole)
-			lab_table_add(t, 16, "rank order", LAB_RANK_RULE, 1, lab_spearman(speed, sum->speed, LAB_IRU_ALGORITHMS),
-				      "speed-up in kernels, of the algorithms");
-		lab_table_add(t, 16, "mean", LAB_OPEN_RULE, whole ? 0.135 : NAN, sum->issued / all, "instructions a cycle and SM, baseline");
-	}
+	lab_run_row(r, 16, "mean", LAB_OPEN_RULE, whole ? 1.33 : NAN, exp(log_all / all), "speed-up in kernels");
+	if (whole)
+		lab_run_row(r, 16, "rank order", LAB_RANK_RULE, 1, lab_spearman(speed, sum->speed, LAB_IRU_ALGORITHMS),
+			      "speed-up in kernels, of the algorithms");
+	lab_run_row(r, 16, "mean", LAB_OPEN_RULE, whole ? 0.135 : NAN, sum->issued / all, "instructions a cycle and SM, baseline");
 }
 
 static int run_all(struct state *st, struct gtu_error *err)
@@ -281,7 +253,8 @@ static int run_all(struct state *st, struct gtu_error *err)
 		weights |= st->algorithm[k] == LAB_IRU_SSSP;
 
 	for (g = 0; g < r->graphs && !rc; g++)
-		rc = lab_upc_prepare(r->graph[g], &st->subject[g].graph, &st->subject[g].weight, &st->subject[g].col, weights, err);
+		rc = lab_narrow(r->graph[g], 1, weights ? 64 : 0, &st->subject[g].graph, &st->subject[g].weight, &st->subject[g].col,
+				err);
 	rc = rc ? rc : lab_jobs(jobs, "runs of the IRU", run_one, st, r->progress, err);
 	for (g = 0; g < r->graphs && !rc; g++)
 		for (k = 0; k < st->algorithms; k++) {
@@ -300,7 +273,10 @@ static int run_all(struct state *st, struct gtu_error *err)
 
 int lab_run_iru(struct lab_run *r, struct gtu_error *err)
 {
-	struct state st = { .r = r, .build = { lab_iru_published, LAB_IRU_TIMEOUT, 100 } };
+	struct state st = { .r = r, .build = {
+		.shape = lab_iru_published, .prefetch = lab_iru_published.prefetch, .timeout = LAB_IRU_TIMEOUT, .step = 100,
+		.ring_depth = lab_iru_published.ring_depth, .queue_depth = lab_iru_published.queue_depth,
+		.sets_log2 = lab_iru_published.sets_log2 } };
 	unsigned g;
 	int rc = lab_run_algorithms(r, lab_iru_algorithm_name, st.algorithm, &st.algorithms, err);
 

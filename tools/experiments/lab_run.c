@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,6 +53,39 @@ void lab_run_list(void)
 const char *lab_run_label(const struct lab_run *r, unsigned g)
 {
 	return *r->symbol[g] ? r->symbol[g] : r->graph[g]->name;
+}
+
+void lab_run_row(struct lab_run *r, unsigned figure, const char *graph, enum lab_rule rule, double paper, double ours,
+		 const char *what, ...)
+{
+	char text[sizeof(((struct lab_row *)NULL)->what)];
+	va_list ap;
+
+	if (r->planning || !lab_run_wants(r, figure))
+		return;
+	va_start(ap, what);
+	vsnprintf(text, sizeof(text), what, ap);
+	va_end(ap);
+	lab_table_add(&r->table, figure, graph, rule, paper, ours, "%s", text);
+}
+
+int lab_run_key(const char *assignment, const struct lab_key *keys, unsigned n, const char *known, struct gtu_error *err)
+{
+	const char *equals = strchr(assignment, '=');
+	size_t length = equals ? (size_t)(equals - assignment) : 0;
+	unsigned long long v;
+	char *end;
+
+	for (; n && (length != strlen(keys->name) || strncmp(assignment, keys->name, length)); n--)
+		keys++;
+	if (!n)
+		return gtu_fail(err, GTU_ERR_USAGE, "unknown key in '%.60s'; %s", assignment, known);
+	v = strtoull(equals + 1, &end, 10);
+	if (end == equals + 1 || *end || equals[1] == '-' || v < keys->least || v > keys->most)
+		return gtu_fail(err, GTU_ERR_USAGE, "'%.60s': the value must be an integer from %u to %u", assignment,
+				keys->least, keys->most);
+	*keys->value = (uint32_t)v;
+	return 0;
 }
 
 static int add_file(struct lab_run *r, const char *path, struct gtu_error *err)

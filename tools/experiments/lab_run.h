@@ -32,6 +32,7 @@ struct lab_run {
 	const char *symbol[LAB_RUN_GRAPHS];
 	unsigned graphs;
 	struct lab_table table;
+	bool planning;			/* figures are evaluated to plan their runs */
 	uint64_t checked;		/* results compared with the reference */
 	uint64_t instructions;		/* warp instructions simulated */
 };
@@ -51,10 +52,7 @@ int lab_run_sparseweaver(struct lab_run *r, struct gtu_error *err);
 int lab_run_scu(struct lab_run *r, struct gtu_error *err);
 int lab_run_graphpeg(struct lab_run *r, struct gtu_error *err);
 
-/*
- * Open the machine and the graphs (files or stand-ins). --set keys that begin with @unit are left
- * to the caller.
- */
+/* Open the machine and the graphs. --set keys that begin with @unit are left to the caller. */
 int lab_run_begin(struct lab_run *r, const char *machine, const char *unit, const struct lab_standin *standin,
 		  unsigned standins, struct gtu_error *err);
 /*
@@ -67,13 +65,21 @@ static inline bool lab_run_wants(const struct lab_run *r, unsigned figure)
 {
 	return !r->figure || r->figure == figure;
 }
+/* Add a row to the table, unless @figure is not wanted or the runs are being planned. */
+void lab_run_row(struct lab_run *r, unsigned figure, const char *graph, enum lab_rule rule, double paper, double ours,
+		 const char *what, ...) __attribute__((format(printf, 7, 8)));
+
+/* A key of --set UNIT.KEY=NUMBER. */
+struct lab_key {
+	const char *name;
+	uint32_t *value, least, most;
+};
+/* GTU_ERR_USAGE; @known names all keys. */
+int lab_run_key(const char *assignment, const struct lab_key *keys, unsigned n, const char *known, struct gtu_error *err);
 /* The paper's symbol of a stand-in, or a file's graph name. */
 const char *lab_run_label(const struct lab_run *r, unsigned g);
 
-/*
- * Run the experiment @name with the options of @r and report it. GTU_ERR_USAGE: unknown experiment
- * or figure.
- */
+/* Run and report the experiment @name. GTU_ERR_USAGE: unknown experiment or figure. */
 int lab_run_experiment(struct lab_run *r, const char *name, struct gtu_error *err);
 /* Print one line per experiment. */
 void lab_run_list(void);

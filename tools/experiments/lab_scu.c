@@ -6,7 +6,6 @@
 
 #include "firmware-model/lab/kernels/scu_graph.h"
 #include "lab_energy_rows.h"
-#include "lab_expect.h"
 #include "lab_jobs.h"
 #include "lab_upc.h"
 
@@ -26,21 +25,6 @@ static const struct build {
 	{ "gtx980", 4, 1 << 18, 1 << 17, 1 << 15, 1.37, { 12.3, 11, 4.65, 6.55 } },
 	{ "tx1", 1, 1 << 15, 1 << 14, 1 << 12, 2.32, { 5.35, 4.54, 1.5, 3.24 } },
 };
-
-struct key {
-	const char *name;
-	size_t at;
-};
-/* Keys of --set scu.KEY=NUMBER, for both machines. */
-static const struct key keys[] = {
-#define KEY(name, field) { name, offsetof(struct lab_scu_config, field) }
-	KEY("width", shape.width), KEY("merge", shape.merge), KEY("in_flight", shape.in_flight),
-	KEY("vector_bytes", shape.vector_bytes), KEY("fifo_bytes", shape.fifo_bytes), KEY("hash_bytes", shape.hash_bytes),
-	KEY("entry_bytes", shape.entry_bytes), KEY("bfs_lines", bfs_lines), KEY("sssp_lines", sssp_lines),
-	KEY("group_lines", group_lines),
-#undef KEY
-};
-#define KEYS (sizeof(keys) / sizeof(keys[0]))
 
 struct experiment {
 	struct lab_run *r;
@@ -68,26 +52,18 @@ static unsigned best_variant(unsigned algorithm)
 
 /* ---- Runs ------------------------------------------------------------------------------------ */
 
-static int set_key(struct lab_scu_config *config, const char *assignment, struct gtu_error *err)
+static int set_key(struct lab_scu_config *c, const char *assignment, struct gtu_error *err)
 {
-	const char *name = assignment + strlen("scu."), *equals = strchr(name, '=');
-	size_t length = equals ? (size_t)(equals - name) : 0;
-	unsigned long v;
-	char *end;
-	unsigned i;
-
-	for (i = 0; i < KEYS; i++)
-		if (length && length == strlen(keys[i].name) && !strncmp(name, keys[i].name, length))
-			break;
-	if (i == KEYS)
-		return gtu_fail(err, GTU_ERR_USAGE,
-				"unknown key in '%.60s'; the SCU has the keys scu.width, merge, in_flight, vector_bytes, fifo_bytes, hash_bytes, entry_bytes, bfs_lines, sssp_lines and group_lines",
-				assignment);
-	v = strtoul(equals + 1, &end, 10);
-	if (end == equals + 1 || *end || !v || v > 1 << 24)
-		return gtu_fail(err, GTU_ERR_USAGE, "'%.60s': the value must be an integer from 1 to %d", assignment, 1 << 24);
-	*(uint32_t *)((char *)config + keys[i].at) = (uint32_t)v;
-	return 0;
+#define KEY(name, field) { "scu." name, &c->field, 1, 1 << 24 }
+	const struct lab_key keys[] = {
+		KEY("width", shape.width), KEY("merge", shape.merge), KEY("in_flight", shape.in_flight),
+		KEY("vector_bytes", shape.vector_bytes), KEY("fifo_bytes", shape.fifo_bytes), KEY("hash_bytes", shape.hash_bytes),
+		KEY("entry_bytes", shape.entry_bytes), KEY("bfs_lines", bfs_lines), KEY("sssp_lines", sssp_lines),
+		KEY("group_lines", group_lines),
+	};
+#undef KEY
+	return lab_run_key(assignment, keys, sizeof(keys) / sizeof(keys[0]), "the SCU has the keys scu.width, merge, in_flight, "
+			   "vector_bytes, fifo_bytes, hash_bytes, entry_bytes, bfs_lines, sssp_lines and group_lines", err);
 }
 
 static int set_machine(struct experiment *e, unsigned i, struct gtu_error *err)
@@ -114,7 +90,6 @@ static int set_machine(struct experiment *e, unsigned i, struct gtu_error *err)
 
 static int one(void *ctx, unsigned i, const struct gtu_progress *progress, struct gtu_error *err)
 {
-	static const enum lab_expect_what what[] = { LAB_LEVELS, LAB_DISTANCES, LAB_RANKS };
 	struct experiment *e = ctx;
 	/* largest graph first, so that all CPUs are busy until the end */
 	unsigned c = i % COLUMNS, a = i / COLUMNS % LAB_IRU_ALGORITHMS, m = i / COLUMNS / LAB_IRU_ALGORITHMS % e->machines;
@@ -134,14 +109,13 @@ static int one(void *ctx, unsigned i, const struct gtu_progress *progress, struc
 	values = malloc(4 * config.graph->n + 4);
 	rc = values ? lab_scu_graph_run(&e->m[m], &config, progress, values, result_of(e, m, g, a, c), err) :
 	     gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %s", config.graph->name);
-	rc = rc ? rc : lab_expect_same(config.graph, what[a], e->expected[g][a], values, err);
+	rc = rc ? rc : lab_expect_same(config.graph, lab_upc_expect[a], e->expected[g][a], values, err);
 	free(values);
 	return rc;
 }
 
 static int run_all(struct experiment *e, struct gtu_error *err)
 {
-	static const enum lab_expect_what what[] = { LAB_LEVELS, LAB_DISTANCES, LAB_RANKS };
 	struct lab_run *r = e->r;
 	unsigned g, a, n = e->machines * r->graphs * LAB_IRU_ALGORITHMS * COLUMNS, i;
 	int rc = 0;
@@ -150,12 +124,12 @@ static int run_all(struct experiment *e, struct gtu_error *err)
 	if (!e->result)
 		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %u results", n);
 	for (g = 0; g < r->graphs && !rc; g++) {
-		rc = lab_upc_prepare(r->graph[g], &e->graph[g], &e->weight[g], &e->col[g],
-				     e->algorithms >> LAB_IRU_SSSP & 1, err);
+		rc = lab_narrow(r->graph[g], 1, e->algorithms >> LAB_IRU_SSSP & 1 ? 64 : 0, &e->graph[g], &e->weight[g],
+				&e->col[g], err);
 		for (a = 0; a < LAB_IRU_ALGORITHMS && !rc; a++) {
 			if (!(e->algorithms >> a & 1))
 				continue;
-			e->expected[g][a] = lab_expect(&e->graph[g], what[a], lab_source(&e->graph[g], 0), 1, err);
+			e->expected[g][a] = lab_expect(&e->graph[g], lab_upc_expect[a], lab_source(&e->graph[g], 0), 1, err);
 			rc = e->expected[g][a] ? 0 : err->code;
 		}
 	}
@@ -216,8 +190,7 @@ struct series {
 
 static void add(struct series *s, unsigned g, double value, const char *what)
 {
-	if (lab_run_wants(s->r, s->figure))
-		lab_table_add(&s->r->table, s->figure, lab_run_label(s->r, g), LAB_OPEN_RULE, NAN, value, "%s", what);
+	lab_run_row(s->r, s->figure, lab_run_label(s->r, g), LAB_OPEN_RULE, NAN, value, "%s", what);
 	s->sum += s->geometric ? log(value) : value;
 	s->n++;
 }
@@ -229,8 +202,8 @@ static double mean(const struct series *s)
 
 static void add_mean(const struct series *s, enum lab_rule rule, double paper, const char *what)
 {
-	if (s->n && lab_run_wants(s->r, s->figure))
-		lab_table_add(&s->r->table, s->figure, "mean", rule, paper, mean(s), "%s", what);
+	if (s->n)
+		lab_run_row(s->r, s->figure, "mean", rule, paper, mean(s), "%s", what);
 }
 
 /* Value of a row for one machine, graph and algorithm. */
@@ -360,8 +333,8 @@ static void rows_of(const struct experiment *e, unsigned m)
 		}
 	}
 	/* the published mean is not a mean of its parts */
-	if (lab_run_wants(r, 10) && e->algorithms == ALL)
-		lab_table_add(&r->table, 10, "mean", LAB_OPEN_RULE, b < MACHINES ? builds[b].speed : NAN, exp(all),
+	if (e->algorithms == ALL)
+		lab_run_row(r, 10, "mean", LAB_OPEN_RULE, b < MACHINES ? builds[b].speed : NAN, exp(all),
 			      "%.30s: speed-up", e->m[m].name);
 	energy_rows(e, m, 9, LAB_SCU_VARIANTS, 7, "energy reduction");
 	energy_rows(e, m, 11, LAB_SCU_BASIC, 3, "energy reduction, basic SCU");

@@ -81,15 +81,7 @@ static unsigned graphs(const struct weaver *s)
 	return n;
 }
 
-/* Adds nothing while planning. @published is a list of "SYMBOL=VALUE". */
-#define ROW(s, figure, graph, rule, paper, ours, ...)                                             \
-	do {                                                                                       \
-		double ours_ = (ours);	/* evaluating it plans runs */                                \
-                                                                                                   \
-		if (!(s)->planning)                                                                \
-			lab_table_add(&(s)->r->table, figure, graph, rule, paper, ours_, __VA_ARGS__); \
-	} while (0)
-
+/* The paper's value in @text, a list of "SYMBOL=VALUE". */
 static double published(const struct weaver *s, unsigned g, const char *text)
 {
 	const char *symbol = s->subject[g].symbol, *at = *symbol ? strstr(text, symbol) : NULL;
@@ -110,9 +102,9 @@ static void figure2(struct weaver *s)
 			double vertex = (double)weaver_report(s, KEY(g[i], LAB_WVR_PR, LAB_MAP_VERTEX))->warp_iterations;
 			double other = (double)weaver_report(s, KEY(g[i], LAB_WVR_PR, to[k]))->warp_iterations;
 
-			ROW(s, 2, s->subject[g[i]].label, LAB_COUNT_RULE, published(s, g[i], "bh=4 g500=11"), vertex / other,
+			lab_run_row(s->r, 2, s->subject[g[i]].label, LAB_COUNT_RULE, published(s, g[i], "bh=4 g500=11"), vertex / other,
 			    "pr: warp iterations, vertex over %s", lab_wvr_mapping_name[to[k]]);
-			ROW(s, 2, s->subject[g[i]].label, LAB_OPEN_RULE, NAN, over_vertex(s, g[i], LAB_WVR_PR, to[k]),
+			lab_run_row(s->r, 2, s->subject[g[i]].label, LAB_OPEN_RULE, NAN, over_vertex(s, g[i], LAB_WVR_PR, to[k]),
 			    "pr: speed, %s over vertex", lab_wvr_mapping_name[to[k]]);
 		}
 }
@@ -133,10 +125,10 @@ static void other_reading(struct weaver *s, const double *paper)
 			mine += log(base / cycles(s, KEY(g, a, LAB_MAP_WEAVER, .ahead = true, .leave_out = true)));
 		}
 		all += mine;
-		ROW(s, 10, "mean", LAB_OPEN_RULE, paper[a], exp(mine / n), "%s: over vertex, read ahead, filtered left out",
+		lab_run_row(s->r, 10, "mean", LAB_OPEN_RULE, paper[a], exp(mine / n), "%s: over vertex, read ahead, filtered left out",
 		    lab_wvr_algorithm_name[a]);
 	}
-	ROW(s, 10, "mean", LAB_OPEN_RULE, 2.36, exp(all / (4 * n)), "over vertex, read ahead, filtered left out");
+	lab_run_row(s->r, 10, "mean", LAB_OPEN_RULE, 2.36, exp(all / (4 * n)), "over vertex, read ahead, filtered left out");
 }
 
 static void figure10(struct weaver *s)
@@ -154,23 +146,23 @@ static void figure10(struct weaver *s)
 				double q = over_vertex(s, g, a, to[k]);
 
 				mine[k] += log(q);
-				ROW(s, 10, s->subject[g].label, LAB_OPEN_RULE, NAN, q, "%s: %s over vertex",
+				lab_run_row(s->r, 10, s->subject[g].label, LAB_OPEN_RULE, NAN, q, "%s: %s over vertex",
 				    lab_wvr_algorithm_name[a], lab_wvr_mapping_name[to[k]]);
 			}
 		for (k = 0; k < 4; k++) {
 			all[k] += mine[k];
-			ROW(s, 10, "mean", k == 3 ? LAB_SPEEDUP_RULE : LAB_OPEN_RULE, k == 3 ? paper[a] : NAN, exp(mine[k] / n),
+			lab_run_row(s->r, 10, "mean", k == 3 ? LAB_SPEEDUP_RULE : LAB_OPEN_RULE, k == 3 ? paper[a] : NAN, exp(mine[k] / n),
 			    "%s: %s over vertex", lab_wvr_algorithm_name[a], lab_wvr_mapping_name[to[k]]);
 		}
 	}
-	ROW(s, 10, "mean", LAB_SPEEDUP_RULE, 2.36, exp(all[3] / (4 * n)), "SparseWeaver over vertex");
+	lab_run_row(s->r, 10, "mean", LAB_SPEEDUP_RULE, 2.36, exp(all[3] / (4 * n)), "SparseWeaver over vertex");
 	for (k = 0; k < 3; k++)
-		ROW(s, 10, "mean", k ? LAB_OPEN_RULE : LAB_SPEEDUP_RULE, k ? NAN : 2.63, exp((all[3] - all[k]) / (4 * n)),
+		lab_run_row(s->r, 10, "mean", k ? LAB_OPEN_RULE : LAB_SPEEDUP_RULE, k ? NAN : 2.63, exp((all[3] - all[k]) / (4 * n)),
 		    "SparseWeaver over %s", base[k]);
 	other_reading(s, paper);
 	/* algorithm 1: the paper names it as a use, but does not measure it */
 	for (k = 1; k < 4; k++)
-		ROW(s, 10, "table", LAB_OPEN_RULE, NAN, over_vertex(s, 0, LAB_WVR_HASH, to[k]), "hash: %s over vertex",
+		lab_run_row(s->r, 10, "table", LAB_OPEN_RULE, NAN, over_vertex(s, 0, LAB_WVR_HASH, to[k]), "hash: %s over vertex",
 		    lab_wvr_mapping_name[to[k]]);
 }
 
@@ -183,14 +175,14 @@ static void figure11(struct weaver *s)
 	for (g = graphs(s); g < s->subjects; g++, n++)
 		for (k = 0; k < 2; k++) {
 			curve[k][n] = over_vertex(s, g, LAB_WVR_PR, to[k]);
-			ROW(s, 11, s->subject[g].label, LAB_OPEN_RULE, NAN, curve[k][n], "pr: %s over vertex", lab_wvr_mapping_name[to[k]]);
+			lab_run_row(s->r, 11, s->subject[g].label, LAB_OPEN_RULE, NAN, curve[k][n], "pr: %s over vertex", lab_wvr_mapping_name[to[k]]);
 		}
 	if (n < SKEWS)
 		return;
 	for (k = 0; k < 2; k++)
-		ROW(s, 11, "G6 / G1", LAB_OPEN_RULE, NAN, curve[k][n - 1] / curve[k][0], "pr: %s over vertex, growth with skew",
+		lab_run_row(s->r, 11, "G6 / G1", LAB_OPEN_RULE, NAN, curve[k][n - 1] / curve[k][0], "pr: %s over vertex, growth with skew",
 		    lab_wvr_mapping_name[to[k]]);
-	ROW(s, 11, "rank order", LAB_RANK_RULE, 1, lab_spearman(curve[0], curve[1], n), "pr: SparseWeaver's curve and edge mapping's");
+	lab_run_row(s->r, 11, "rank order", LAB_RANK_RULE, 1, lab_spearman(curve[0], curve[1], n), "pr: SparseWeaver's curve and edge mapping's");
 }
 
 /* The core clock rises; the memory clock is constant. */
@@ -206,7 +198,7 @@ static void figure12(struct weaver *s)
 			for (c = 0; c < 6; c++) {
 				double base = cycles(s, KEY(g[i], LAB_WVR_PR, LAB_MAP_VERTEX));
 
-				ROW(s, 12, s->subject[g[i]].label, LAB_OPEN_RULE, NAN,
+				lab_run_row(s->r, 12, s->subject[g[i]].label, LAB_OPEN_RULE, NAN,
 				    cycles(s, KEY(g[i], LAB_WVR_PR, to[k], .set = { clocks[c] })) / base,
 				    "pr: %s, clock ratio %u: cycles over vertex at 1", lab_wvr_mapping_name[to[k]], c + 1);
 			}
@@ -228,9 +220,9 @@ static void latencies(struct weaver *s, bool ahead)
 			key.latency = latency[k];
 			q = cycles(s, key) / base;
 			sum[k] += log(q);
-			ROW(s, 13, s->subject[g[i]].label, LAB_OPEN_RULE, 1, q, "pr: table latency %u over 10, cycles%s", latency[k], suffix);
+			lab_run_row(s->r, 13, s->subject[g[i]].label, LAB_OPEN_RULE, 1, q, "pr: table latency %u over 10, cycles%s", latency[k], suffix);
 		}
-		ROW(s, 13, "mean", LAB_OPEN_RULE, 1, exp(sum[k] / n), "pr: table latency %u over 10, cycles%s", latency[k], suffix);
+		lab_run_row(s->r, 13, "mean", LAB_OPEN_RULE, 1, exp(sum[k] / n), "pr: table latency %u over 10, cycles%s", latency[k], suffix);
 	}
 }
 
@@ -250,9 +242,9 @@ static void figure14(struct weaver *s)
 		for (k = 0; k < 3; k++) {
 			double base = cycles(s, KEY(g[i], LAB_WVR_PR, LAB_MAP_VERTEX));
 
-			ROW(s, 14, s->subject[g[i]].label, LAB_OPEN_RULE, NAN, base / cycles(s, KEY(g[i], LAB_WVR_PR, to[k])),
+			lab_run_row(s->r, 14, s->subject[g[i]].label, LAB_OPEN_RULE, NAN, base / cycles(s, KEY(g[i], LAB_WVR_PR, to[k])),
 			    "pr: %s, L2 of 1 MB, over vertex", lab_wvr_mapping_name[to[k]]);
-			ROW(s, 14, s->subject[g[i]].label, LAB_OPEN_RULE, NAN,
+			lab_run_row(s->r, 14, s->subject[g[i]].label, LAB_OPEN_RULE, NAN,
 			    base / cycles(s, KEY(g[i], LAB_WVR_PR, to[k], .set = { "l2.size=1024 KiB" })),
 			    "pr: %s, L2 of 4 MB (in place of an L3), over vertex", lab_wvr_mapping_name[to[k]]);
 		}
@@ -271,11 +263,11 @@ static void figure15(struct weaver *s)
 			double base = cycles(s, KEY(g[i], LAB_WVR_PR, LAB_MAP_VERTEX, .set = { l1[0] }));
 
 			for (c = 0; c < 3; c++)
-				ROW(s, 15, s->subject[g[i]].label, LAB_OPEN_RULE, NAN,
+				lab_run_row(s->r, 15, s->subject[g[i]].label, LAB_OPEN_RULE, NAN,
 				    base / cycles(s, KEY(g[i], LAB_WVR_PR, to[k], .set = { l1[c] })),
 				    "pr: %s, L1 %u KB, over vertex at 16 KB", lab_wvr_mapping_name[to[k]], 16u << c);
 			for (c = 0; c < 6; c++)
-				ROW(s, 15, s->subject[g[i]].label, LAB_OPEN_RULE, NAN,
+				lab_run_row(s->r, 15, s->subject[g[i]].label, LAB_OPEN_RULE, NAN,
 				    base / cycles(s, KEY(g[i], LAB_WVR_PR, to[k], .set = { l2[c] })),
 				    "pr: %s, L2 %g MB, over vertex at 16 KB of L1", lab_wvr_mapping_name[to[k]], 0.25 * (1 << c));
 		}
@@ -311,7 +303,7 @@ static void breakdown(struct weaver *s, unsigned number, const char *series, str
 			share[k] += q * (double)one.stage[k] / whole / graphs(s);
 	}
 	for (k = 0; k < LAB_STAGES; k++)
-		ROW(s, number, "mean", LAB_OPEN_RULE, NAN, share[k], "%s: %s", series, stages[k]);
+		lab_run_row(s->r, number, "mean", LAB_OPEN_RULE, NAN, share[k], "%s: %s", series, stages[k]);
 }
 
 static void figure17(struct weaver *s)
@@ -330,10 +322,10 @@ static void figure17(struct weaver *s)
 		a = *weaver_report(s, pull);
 		b = *weaver_report(s, push);
 		registration += (double)b.stage[LAB_STAGE_REGISTER] / (double)a.stage[LAB_STAGE_REGISTER] / graphs(s);
-		ROW(s, 17, s->subject[g].label, LAB_OPEN_RULE, NAN, (double)b.gather_cycles / (double)a.gather_cycles,
+		lab_run_row(s->r, 17, s->subject[g].label, LAB_OPEN_RULE, NAN, (double)b.gather_cycles / (double)a.gather_cycles,
 		    "pr: cycles of push over pull");
 	}
-	ROW(s, 17, "mean", LAB_COUNT_RULE, 1, registration, "pr: registration, push over pull");
+	lab_run_row(s->r, 17, "mean", LAB_COUNT_RULE, 1, registration, "pr: registration, push over pull");
 }
 
 static void figure18(struct weaver *s)
@@ -349,9 +341,9 @@ static void figure18(struct weaver *s)
 		double q = slow / (double)weaver_report(s, KEY(g, LAB_WVR_PR, LAB_MAP_WEAVER))->gather_cycles;
 
 		sum += log(q);
-		ROW(s, 18, s->subject[g].label, LAB_OPEN_RULE, NAN, q, "pr: SparseWeaver over EGHW");
+		lab_run_row(s->r, 18, s->subject[g].label, LAB_OPEN_RULE, NAN, q, "pr: SparseWeaver over EGHW");
 	}
-	ROW(s, 18, "mean", LAB_OPEN_RULE, 3.64, exp(sum / graphs(s)), "pr: SparseWeaver over EGHW");
+	lab_run_row(s->r, 18, "mean", LAB_OPEN_RULE, 3.64, exp(sum / graphs(s)), "pr: SparseWeaver over EGHW");
 }
 
 static void figure19(struct weaver *s)
@@ -369,15 +361,15 @@ static void figure19(struct weaver *s)
 
 				base += b;
 				mine += q;
-				ROW(s, 19, s->subject[g[i]].label, LAB_OPEN_RULE, NAN, b / q, "%s: %s over vertex by weight",
+				lab_run_row(s->r, 19, s->subject[g[i]].label, LAB_OPEN_RULE, NAN, b / q, "%s: %s over vertex by weight",
 				    lab_wvr_algorithm_name[a], lab_wvr_mapping_name[to[k]]);
 			}
 			sum[k] += log(base / mine);
-			ROW(s, 19, s->subject[g[i]].label, LAB_OPEN_RULE, NAN, base / mine, "both: %s over vertex by weight",
+			lab_run_row(s->r, 19, s->subject[g[i]].label, LAB_OPEN_RULE, NAN, base / mine, "both: %s over vertex by weight",
 			    lab_wvr_mapping_name[to[k]]);
 		}
 	for (k = 0; k < 2; k++)
-		ROW(s, 19, "mean", k ? LAB_SPEEDUP_RULE : LAB_OPEN_RULE, k ? 6.15 : NAN, exp(sum[k] / n), "both: %s over vertex by weight",
+		lab_run_row(s->r, 19, "mean", k ? LAB_SPEEDUP_RULE : LAB_OPEN_RULE, k ? 6.15 : NAN, exp(sum[k] / n), "both: %s over vertex by weight",
 		    lab_wvr_mapping_name[to[k]]);
 }
 
@@ -389,10 +381,10 @@ static void table5(struct weaver *s)
 		double vertex = cycles(s, KEY(g[i], LAB_WVR_PR, LAB_MAP_VERTEX, .set = { EIGHT_CORES }));
 		double with = cycles(s, KEY(g[i], LAB_WVR_PR, LAB_MAP_WEAVER, .set = { EIGHT_CORES }));
 
-		ROW(s, TABLE_V, s->subject[g[i]].label, LAB_SPEEDUP_RULE, published(s, g[i], "hw=5.32 uk=2.61 co=4.23 rn=1.83"),
+		lab_run_row(s->r, TABLE_V, s->subject[g[i]].label, LAB_SPEEDUP_RULE, published(s, g[i], "hw=5.32 uk=2.61 co=4.23 rn=1.83"),
 		    vertex / with, "pr, 8 cores: SparseWeaver over vertex");
 		with = cycles(s, KEY(g[i], LAB_WVR_PR, LAB_MAP_WEAVER, .latency = 10, .ahead = true, .set = { EIGHT_CORES }));
-		ROW(s, TABLE_V, s->subject[g[i]].label, LAB_OPEN_RULE, published(s, g[i], "hw=5.32 uk=2.61 co=4.23 rn=1.83"),
+		lab_run_row(s->r, TABLE_V, s->subject[g[i]].label, LAB_OPEN_RULE, published(s, g[i], "hw=5.32 uk=2.61 co=4.23 rn=1.83"),
 		    vertex / with, "pr, 8 cores: with entries read ahead over vertex");
 	}
 }
@@ -411,7 +403,7 @@ static void all_figures(struct weaver *s, bool planning)
 {
 	unsigned i;
 
-	s->planning = planning;
+	s->r->planning = planning;
 	for (i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
 		if (lab_run_wants(s->r, figures[i].number))
 			figures[i].make(s);

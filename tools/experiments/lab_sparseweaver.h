@@ -45,8 +45,7 @@ struct weaver {
 	struct weaver_subject subject[WEAVER_GRAPHS];
 	unsigned subjects;
 	struct weaver_run *run;
-	unsigned runs, room;
-	bool planning;
+	unsigned runs, capacity;
 	bool no_memory;
 };
 

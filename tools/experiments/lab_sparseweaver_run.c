@@ -33,18 +33,18 @@ const struct lab_wvr_report *weaver_report(struct weaver *s, struct weaver_key k
 
 	for (i = 0; i < s->runs; i++)
 		if (same_key(&s->run[i].key, &key))
-			return s->planning ? &ones : &s->run[i].report;
-	if (!s->planning)
+			return s->r->planning ? &ones : &s->run[i].report;
+	if (!s->r->planning)
 		abort();		/* a figure uses a run that it did not plan */
-	if (s->runs == s->room) {
-		struct weaver_run *more = realloc(s->run, (2 * s->room + 64) * sizeof(*more));
+	if (s->runs == s->capacity) {
+		struct weaver_run *more = realloc(s->run, (2 * s->capacity + 64) * sizeof(*more));
 
 		if (!more) {
 			s->no_memory = true;
 			return &ones;
 		}
 		s->run = more;
-		s->room = 2 * s->room + 64;
+		s->capacity = 2 * s->capacity + 64;
 	}
 	memset(&s->run[s->runs], 0, sizeof(*s->run));
 	s->run[s->runs++].key = key;
@@ -55,29 +55,13 @@ const struct lab_wvr_report *weaver_report(struct weaver *s, struct weaver_key k
 int weaver_add(struct weaver *s, const struct gtu_graph *g, const char *label, const char *symbol, struct gtu_error *err)
 {
 	struct weaver_subject *t = &s->subject[s->subjects];
-	uint64_t e;
 
 	if (s->subjects == WEAVER_GRAPHS)
 		return gtu_fail(err, GTU_ERR_USAGE, "SparseWeaver's experiment supports at most %d graphs", WEAVER_GRAPHS);
-	if (!g->m)
-		return gtu_fail(err, GTU_ERR_INPUT, "%s has no edges", g->name);
 	s->subjects++;
 	t->label = label;
 	t->symbol = symbol;
-	t->g = *g;
-	t->col = malloc(4 * g->m);
-	t->weight = malloc(4 * g->m);
-	if (!t->col || !t->weight)
-		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %s", g->name);
-	for (e = 0; e < g->m; e++) {
-		t->col[e] = (uint32_t)gtu_graph_target(g, e);
-		t->weight[e] = 1 + (uint32_t)(gtu_splitmix64_mix(e) % 64);
-	}
-	t->g.col = t->col;
-	t->g.edge_bytes = 4;
-	t->g.weight = t->weight;
-	t->g.weight_type = GTU_WEIGHT_U32;
-	return 0;
+	return lab_narrow(g, 1, 64, &t->g, &t->weight, &t->col, err);
 }
 
 void weaver_free(struct weaver *s)
@@ -248,7 +232,7 @@ int weaver_run_all(struct weaver *s, struct gtu_error *err)
 	unsigned i;
 	int rc = s->no_memory ? gtu_fail(err, GTU_ERR_NOMEM, "out of memory for the list of runs") : 0;
 
-	s->planning = true;
+	s->r->planning = true;
 	/* one run executes both operators, and the reference covers both */
 	for (i = 0; i < s->runs; i++)
 		if (s->run[i].key.algorithm == LAB_WVR_SPMM) {
@@ -267,37 +251,18 @@ int weaver_run_all(struct weaver *s, struct gtu_error *err)
 
 /* ---- --set ----------------------------------------------------------------------------------- */
 
-static const struct {
-	const char *key;
-	uint32_t least, most;
-} keys[] = {
-	{ "wvr.entries", 32, WVR_ENTRIES_MAX }, { "wvr.table_latency", 1, 1 << 20 }, { "wvr.eghw_requests", 1, 64 },
-	{ "wvr.read_ahead", 0, 1 }, { "wvr.leave_out", 0, 1 },
-};
-#define KEYS (sizeof(keys) / sizeof(keys[0]))
-
 int weaver_set(struct weaver *s, const char *assignment, struct gtu_error *err)
 {
-	const char *equals = strchr(assignment, '=');
-	size_t length = equals ? (size_t)(equals - assignment) : 0;
-	unsigned long long v;
-	unsigned i;
-	char *end;
+	uint32_t read_ahead = s->shape.read_ahead, leave_out = s->leave_out;
+	const struct lab_key keys[] = {
+		{ "wvr.entries", &s->shape.entries, 32, WVR_ENTRIES_MAX }, { "wvr.table_latency", &s->shape.table_latency, 1, 1 << 20 },
+		{ "wvr.eghw_requests", &s->eghw_requests, 1, 64 }, { "wvr.read_ahead", &read_ahead, 0, 1 },
+		{ "wvr.leave_out", &leave_out, 0, 1 },
+	};
+	int rc = lab_run_key(assignment, keys, sizeof(keys) / sizeof(keys[0]), "the keys are wvr.entries, wvr.table_latency, "
+			     "wvr.read_ahead, wvr.leave_out and wvr.eghw_requests", err);
 
-	for (i = 0; i < KEYS; i++)
-		if (length == strlen(keys[i].key) && !strncmp(assignment, keys[i].key, length))
-			break;
-	if (i == KEYS)
-		return gtu_fail(err, GTU_ERR_USAGE,
-				"unknown key in '%.60s'; the keys are wvr.entries, wvr.table_latency, wvr.read_ahead, wvr.leave_out and wvr.eghw_requests", assignment);
-	v = strtoull(equals + 1, &end, 10);
-	if (end == equals + 1 || *end || equals[1] == '-' || v < keys[i].least || v > keys[i].most)
-		return gtu_fail(err, GTU_ERR_USAGE, "'%.60s': the value must be an integer from %u to %u", assignment, keys[i].least, keys[i].most);
-	if (i == 3)
-		s->shape.read_ahead = v;
-	else if (i == 4)
-		s->leave_out = v;
-	else
-		*(i == 0 ? &s->shape.entries : i == 1 ? &s->shape.table_latency : &s->eghw_requests) = (uint32_t)v;
-	return 0;
+	s->shape.read_ahead = read_ahead;
+	s->leave_out = leave_out;
+	return rc;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Reference results for the laboratory's graph kernels, from the tool's reference code. */
 #include "lab_expect.h"
+#include "gtu/splitmix64.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -35,7 +36,7 @@ int lab_narrow(const struct gtu_graph *g, uint32_t least, uint32_t values, struc
 	for (e = 0; e < g->m && !narrow; e++)
 		(*col)[e] = (uint32_t)gtu_graph_target(g, e);
 	for (e = 0; e < g->m && values; e++)
-		(*weight)[e] = least + (uint32_t)(lab_mix(e) % values);
+		(*weight)[e] = least + (uint32_t)(gtu_splitmix64_mix(e) % values);
 	to->col = narrow ? g->col : *col;
 	to->edge_bytes = 4;
 	to->weight = *weight;

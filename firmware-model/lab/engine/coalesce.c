@@ -49,44 +49,24 @@ static uint8_t partial_sectors(uint32_t words)
 	return p;
 }
 
-static void atomics(const uint32_t *sorted, unsigned n, unsigned shift, uint64_t base, struct lab_coalesced *out)
+/*
+ * Append the transactions of sorted words to *@out: each unit's n-th transaction has the n-th lane
+ * of each of its words, and the words' sectors.
+ */
+static void add_atomics(const uint32_t *sorted, unsigned n, unsigned width_log2, uint64_t base, unsigned unit,
+			struct lab_coalesced *out)
 {
-	unsigned i, run, most, k;
-	uint32_t sector;
-
-	out->n = 0;
-	for (i = 0; i < n;) {
-		sector = sorted[i] >> shift;
-		most = run = 1;
-		for (i++; i < n && sorted[i] >> shift == sector; i++) {
-			run = sorted[i] == sorted[i - 1] ? run + 1 : 1;
-			most = run > most ? run : most;
-		}
-		for (k = 0; k < most; k++) {
-			out->unit[out->n] = base + (uint64_t)sector * LAB_SECTOR;
-			out->bits[out->n] = (uint8_t)(1u << (sector & 3));
-			out->partial[out->n++] = 0;
-		}
-	}
-	out->sectors = out->n;
-}
-
-/* Append the transactions of one half warp to *out; each word is in a transaction once. */
-static void atomic_lines(const uint32_t *sorted, unsigned n, unsigned width_log2, uint64_t base,
-			 struct lab_coalesced *out)
-{
-	unsigned line_shift = 7 - width_log2, sector_shift = 5 - width_log2, i, first, run, k;
-	uint32_t line;
+	unsigned unit_shift = (unit == LAB_LINE ? 7 : 5) - width_log2, sector_shift = 5 - width_log2, i, first, run, k;
+	uint32_t at;
 
 	for (i = 0; i < n;) {
-		line = sorted[i] >> line_shift;
+		at = sorted[i] >> unit_shift;
 		first = out->n;
-		for (run = 0; i < n && sorted[i] >> line_shift == line; i++) {
+		for (run = 0; i < n && sorted[i] >> unit_shift == at; i++) {
 			run = run && sorted[i] == sorted[i - 1] ? run + 1 : 1;
-			/* the n-th lane on a word joins the line's n-th transaction */
 			k = first + run - 1;
 			if (k == out->n) {
-				out->unit[k] = base + (uint64_t)line * LAB_LINE;
+				out->unit[k] = base + (uint64_t)at * unit;
 				out->bits[k] = out->partial[k] = 0;
 				out->n++;
 			}
@@ -97,17 +77,16 @@ static void atomic_lines(const uint32_t *sorted, unsigned n, unsigned width_log2
 
 typedef unsigned sort_lanes(const uint32_t *index, uint32_t mask, uint32_t *sorted);
 
-static void atomics_by_halves(const uint32_t *index, uint32_t mask, unsigned width_log2, uint64_t base,
-			      sort_lanes *sort, struct lab_coalesced *out)
+/* Sectors are coalesced over the warp, lines over each half of it. */
+static void atomics(const uint32_t *index, uint32_t mask, unsigned width_log2, uint64_t base, unsigned unit,
+		    sort_lanes *sort, struct lab_coalesced *out)
 {
-	uint32_t sorted[LAB_LANES], half, i;
+	uint32_t sorted[LAB_LANES], lanes = unit == LAB_LINE ? 0xffffu : ~0u, i;
 
 	out->n = out->sectors = 0;
-	for (i = 0; i < 2; i++) {
-		half = mask & 0xffffu << 16 * i;
-		if (half)
-			atomic_lines(sorted, sort(index, half, sorted), width_log2, base, out);
-	}
+	for (; mask; mask &= ~lanes, lanes = ~lanes)
+		if (mask & lanes)
+			add_atomics(sorted, sort(index, mask & lanes, sorted), width_log2, base, unit, out);
 	for (i = 0; i < out->n; i++)
 		out->sectors += lab_sectors(out->bits[i]);
 }
@@ -187,14 +166,14 @@ static inline void coalesce(sort_lanes *sort, const uint32_t *index, uint32_t ma
 	uint32_t buffer[BEFORE + LAB_LANES], *sorted = buffer + BEFORE;
 	unsigned n;
 
-	if (kind == LAB_ATOMIC && unit == LAB_LINE) {
-		atomics_by_halves(index, mask, width_log2, base, sort, out);
+	if (!(mask & (mask - 1)))
+		sort = sort_plain;
+	if (kind == LAB_ATOMIC) {
+		atomics(index, mask, width_log2, base, unit, sort, out);
 		return;
 	}
-	n = (mask & (mask - 1) ? sort : sort_plain)(index, mask, sorted);
-	if (kind == LAB_ATOMIC)
-		atomics(sorted, n, 5 - width_log2, base, out);
-	else if (kind == LAB_LOAD)
+	n = sort(index, mask, sorted);
+	if (kind == LAB_LOAD)
 		merge_loads(sorted, n, width_log2, base, unit, out);
 	else
 		merge_stores(sorted, n, width_log2, base, unit, out);

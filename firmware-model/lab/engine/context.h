@@ -25,10 +25,7 @@
 void *lab_stacks_map(unsigned count, size_t *each);
 void lab_stacks_unmap(void *stacks, unsigned count, size_t each);
 
-/*
- * Prepare a stack that ends below @top. The first switch to the returned context calls entry(arg),
- * which must not return.
- */
+/* Prepare a stack below @top. The first switch to it calls entry(arg), which must not return. */
 void *lab_context_make(void *top, void (*entry)(void *arg), void *arg);
 /* Switch to the context @to; the current one is saved in *@from. */
 void lab_context_switch(void **from, void *to);

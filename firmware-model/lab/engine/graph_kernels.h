@@ -62,7 +62,7 @@ LAB_INLINE lab_u32 lab_reserve(struct lab_warp *w, unsigned statement, const str
 		return rank;
 	lab_alu(w, 3);			/* ballot, popcount, leader election */
 	w->mask = was & -was;
-	base = lab_atomic_add(w, statement, tail, lab_all(list), lab_all(total));
+	base = lab_atomic(w, statement, tail, LAB_ADD_U32, lab_all(list), lab_all(total));
 	lab_wait(w);
 	w->mask = was;
 	lab_alu(w, 1);			/* shuffle */
@@ -98,7 +98,7 @@ LAB_INLINE lab_mask lab_reach(struct lab_warp *w, unsigned look_up, unsigned upd
 	lab_alu(w, 2);
 	LAB_IF(w, lab_eq(old, lab_all(UINT32_MAX))) {
 		LAB_IF(w, lab_cull(w, c)) {
-			old = lab_atomic_min(w, update, label, c, lab_all(depth));
+			old = lab_atomic(w, update, label, LAB_MIN_U32, c, lab_all(depth));
 			lab_wait(w);
 			lab_alu(w, 2);
 			first = lab_lt(lab_all(depth), old) & w->mask;

@@ -159,7 +159,7 @@ struct lab {
 	struct lab_channel *channel;
 	struct lab_link link;
 	struct lab_uvm uvm;
-	uint32_t node_scheduler, node_lsu, node_l1, node_block, node_unit, node_pool, node_end, node_free;
+	uint32_t node_scheduler, node_lsu, node_l1, node_block, node_end, node_free;
 	uint32_t in_flight;		/* requests in flight */
 	size_t node_map_bytes;
 
@@ -187,7 +187,7 @@ struct lab {
 	size_t main_size;
 
 	/* memory */
-	struct lab_owned { void *data; uint64_t bytes; } *owned;
+	void **owned;			/* arrays */
 	uint32_t owned_count;
 	uint64_t next_addr[3], owned_bytes;
 
@@ -220,10 +220,7 @@ static inline void lab_warp_done(struct lab *lab, struct lab_warp *w, unsigned b
 static inline void lab_sm_resume(struct lab *lab, unsigned sm);
 
 /* l1.c */
-/*
- * Transactions of an operation, from number @from of @c on, enter the pipeline from @cycle on.
- * Returns how many entered.
- */
+/* Enter transactions @from ... of @c into the pipeline, from @cycle on. Returns how many entered. */
 unsigned lab_l1_enter(struct lab *lab, unsigned sm, struct lab_warp *w, const struct lab_op *op,
 		      const struct lab_coalesced *c, unsigned from, uint64_t cycle);
 void lab_l1_run(struct lab *lab, unsigned sm);
@@ -243,6 +240,22 @@ bool lab_tags_init(struct lab_tags *t, uint32_t size, uint32_t ways);
 void lab_tags_renew(struct lab_tags *t);
 void lab_tags_free(struct lab_tags *t);
 uint32_t lab_node_alloc(struct lab *lab);
+/* A node for a request of @sectors from @port; @reply_to: LAB_REPLY_TO_*. */
+static inline uint32_t lab_request(struct lab *lab, enum lab_kind op, unsigned port, uint32_t line, unsigned sectors,
+				   unsigned reply_to, uint32_t owner)
+{
+	uint32_t node = lab_node_alloc(lab);
+	struct lab_node *n = &lab->calendar.node[node];
+
+	n->op = (uint8_t)op;
+	n->sectors = (uint8_t)sectors;
+	n->partial = 0;
+	n->line = line;
+	n->port = (uint16_t)port;
+	n->reply_to = (uint8_t)reply_to;
+	n->owner = owner;
+	return node;
+}
 void lab_node_free(struct lab *lab, uint32_t node);
 /* Send @node (op, sectors, line, owner and port are set) over the crossbar from @cycle on. */
 void lab_send(struct lab *lab, uint32_t node, uint64_t cycle);
@@ -257,8 +270,6 @@ uint64_t lab_port_out(struct lab *lab, unsigned port, uint64_t cycle, unsigned f
 uint64_t lab_port_in(struct lab *lab, unsigned port, uint64_t cycle, unsigned flits);
 void lab_memory_arrive(struct lab *lab, uint32_t node);
 void lab_memory_reply(struct lab *lab, uint32_t node);
-/* The slice of a line, its set there, and its index among the slice's lines. */
-void lab_locate(const struct lab *lab, uint32_t line, uint32_t *slice, uint32_t *set, uint32_t *group);
 
 /* link.c */
 /* Length of the next run of set bits from bit *@from on, which is moved to its first; 0: none. */
@@ -272,7 +283,8 @@ static inline unsigned lab_run_of(unsigned bits, unsigned *from)
 		run++;
 	return run;
 }
-void lab_link_send(struct lab *lab, uint32_t node, uint64_t cycle);
+/* Send the request @node of @sectors at the host address @addr. */
+void lab_link_send(struct lab *lab, uint32_t node, uint64_t addr, unsigned sectors, uint64_t cycle);
 void lab_link_event(struct lab *lab, uint32_t node);
 
 /* units.c */

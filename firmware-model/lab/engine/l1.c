@@ -45,7 +45,6 @@ static bool look_up(struct lab *lab, unsigned sm, struct lab_warp *w, unsigned b
 	uint64_t *count = host ? lab->stats.l1_host : lab->stats.l1_load;
 	unsigned from, run;
 	struct lab_mshr *h;
-	struct lab_node *n;
 
 	if (!lab->m.l1_sectored)
 		sectors = 0xf;
@@ -90,22 +89,12 @@ static bool look_up(struct lab *lab, unsigned sm, struct lab_warp *w, unsigned b
 	join(h, w, board);
 	h->parts = 0;
 	for (from = 0; (run = host ? lab_run_of(missing, &from) : !from); from += run) {
-		node = lab_node_alloc(lab);
-		n = &lab->calendar.node[node];
-		n->op = LAB_LOAD;
-		n->sectors = (uint8_t)(host ? ((1u << run) - 1) << from : missing);
-		n->partial = 0;
-		n->line = line;
-		n->port = (uint16_t)sm;
-		n->reply_to = LAB_REPLY_TO_MSHR;
-		n->owner = (uint32_t)t->way[at].ready;
-		if (host) {
-			n->value = LAB_HOST_BASE + (uint64_t)(line - LAB_HOST_LINE) * LAB_LINE + from * LAB_SECTOR;
-			n->bytes = (uint8_t)(run * LAB_SECTOR);
-		}
+		node = lab_request(lab, LAB_LOAD, sm, line, host ? ((1u << run) - 1) << from : missing, LAB_REPLY_TO_MSHR,
+				   (uint32_t)t->way[at].ready);
 		h->parts++;
 		if (host)
-			lab_link_send(lab, node, cycle);
+			lab_link_send(lab, node, LAB_HOST_BASE + (uint64_t)(line - LAB_HOST_LINE) * LAB_LINE + from * LAB_SECTOR,
+				      run, cycle);
 		else
 			lab_send(lab, node, cycle);
 	}
@@ -118,8 +107,7 @@ static void store(struct lab *lab, unsigned sm, uint32_t line, unsigned sectors,
 	struct lab_tags *t = &lab->sm[sm].l1;
 	uint32_t set = l1_set(lab, t, line), at;
 	int way = lab_find(t, set, line);
-	uint32_t node = lab_node_alloc(lab);
-	struct lab_node *n = &lab->calendar.node[node];
+	uint32_t node = lab_request(lab, LAB_STORE, sm, line, sectors, LAB_REPLY_TO_NONE, 0);
 
 	lab->stats.l1_store[way < 0 ? LAB_MISS : LAB_HIT]++;
 	if (way >= 0) {
@@ -128,12 +116,7 @@ static void store(struct lab *lab, unsigned sm, uint32_t line, unsigned sectors,
 		if (!t->way[at].pending)
 			t->line[at] = 0;
 	}
-	n->op = LAB_STORE;
-	n->sectors = (uint8_t)sectors;
-	n->partial = (uint8_t)partial;
-	n->line = line;
-	n->port = (uint16_t)sm;
-	n->reply_to = LAB_REPLY_TO_NONE;
+	lab->calendar.node[node].partial = (uint8_t)partial;
 	lab_send(lab, node, cycle);
 }
 

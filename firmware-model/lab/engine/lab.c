@@ -92,7 +92,7 @@ static bool allocate(struct lab *lab)
 		lab->calendar.node[lab->node_scheduler + i].port = (uint16_t)(i / m->schedulers);
 		lab->calendar.node[lab->node_scheduler + i].slice = (uint8_t)(i % m->schedulers);
 	}
-	lab->node_end = lab->node_pool = lab->node_block + 1;
+	lab->node_end = lab->node_block + 1;
 	return true;
 }
 
@@ -123,7 +123,10 @@ void lab_destroy(struct lab *lab)
 
 	if (!lab)
 		return;
-	lab_free_all(lab);
+	while (lab->owned_count)
+		free(lab->owned[--lab->owned_count]);
+	free(lab->owned);
+	lab_uvm_free(lab);
 	for (i = 0; i < lab->m.sms && lab->sm; i++) {
 		free(lab->sm[i].shared);
 		free(lab->sm[i].mshr);
@@ -225,7 +228,7 @@ static int reserve_range(struct lab *lab, const char *name, uint64_t bytes, enum
 int lab_alloc(struct lab *lab, const char *name, uint64_t bytes, enum lab_space space, struct lab_array *out,
 	      struct gtu_error *err)
 {
-	struct lab_owned *more;
+	void **more;
 	int rc = reserve_range(lab, name, bytes, space, out, err);
 
 	if (rc)
@@ -236,7 +239,7 @@ int lab_alloc(struct lab *lab, const char *name, uint64_t bytes, enum lab_space 
 	out->data = more ? calloc(1, bytes ? bytes : 1) : NULL;
 	if (!out->data)
 		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for array %s of %" PRIu64 " bytes", name, bytes);
-	lab->owned[lab->owned_count++] = (struct lab_owned){ out->data, bytes };
+	lab->owned[lab->owned_count++] = out->data;
 	lab->owned_bytes += bytes;
 	return 0;
 }
@@ -249,19 +252,6 @@ int lab_map(struct lab *lab, const char *name, const void *data, uint64_t bytes,
 	out->data = (void *)(uintptr_t)data;
 	out->read_only = true;
 	return rc;
-}
-
-void lab_free_all(struct lab *lab)
-{
-	while (lab->owned_count)
-		free(lab->owned[--lab->owned_count].data);
-	free(lab->owned);
-	lab->owned = NULL;
-	lab->owned_bytes = 0;
-	lab->next_addr[LAB_DEVICE] = LAB_BASE;
-	lab->next_addr[LAB_HOST] = LAB_HOST_BASE;
-	lab->next_addr[LAB_MANAGED] = LAB_MANAGED_BASE;
-	lab_uvm_reset(lab);
 }
 
 /* ---- Running ----------------------------------------------------------------------------------- */

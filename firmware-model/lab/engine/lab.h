@@ -115,8 +115,6 @@ int lab_alloc(struct lab *lab, const char *name, uint64_t bytes, enum lab_space 
 /* A read-only array over the caller's bytes (a mapped edge list), which must outlive the lab. */
 int lab_map(struct lab *lab, const char *name, const void *data, uint64_t bytes,
 	    enum lab_space space, struct lab_array *out, struct gtu_error *err);
-/* Free all arrays; addresses are handed out from the base again. Caches keep their tags. */
-void lab_free_all(struct lab *lab);
 
 /* ---- Kernels ----------------------------------------------------------------------------------- */
 

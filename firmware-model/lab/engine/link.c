@@ -41,10 +41,13 @@ static void start(struct lab *lab, uint32_t node)
 	lab_schedule(&lab->calendar, done, node, EV_LINK_DONE);
 }
 
-void lab_link_send(struct lab *lab, uint32_t node, uint64_t cycle)
+void lab_link_send(struct lab *lab, uint32_t node, uint64_t addr, unsigned sectors, uint64_t cycle)
 {
 	struct lab_node *n = &lab->calendar.node[node];
-	unsigned flits = lab->request_flits[n->op == LAB_STORE ? n->bytes / LAB_SECTOR : 0];
+	unsigned flits = lab->request_flits[n->op == LAB_STORE ? sectors : 0];
+
+	n->value = addr;
+	n->bytes = (uint8_t)(sectors * LAB_SECTOR);
 	lab->port[n->port].outstanding++;
 	lab_schedule(&lab->calendar, lab_port_out(lab, n->port, cycle, flits), node, EV_LINK);
 }

@@ -72,10 +72,11 @@ void lab_tags_renew(struct lab_tags *t)
 }
 
 /*
- * Lines are interleaved over the slices in groups of one line per slice. A hash of the group
- * rotates the group, so that no stride hits one slice only and aligned ranges are spread evenly.
+ * The slice of a line, its set there, and its index among the slice's lines. Lines are interleaved
+ * over the slices in groups of one line per slice. A hash of the group rotates the group, so that
+ * no stride hits one slice only and aligned ranges are spread evenly.
  */
-void lab_locate(const struct lab *lab, uint32_t line, uint32_t *slice, uint32_t *set, uint32_t *group)
+static void locate(const struct lab *lab, uint32_t line, uint32_t *slice, uint32_t *set, uint32_t *group)
 {
 	uint32_t n = lab->m.l2_slices, g, r, rotation;
 
@@ -179,7 +180,7 @@ void lab_send(struct lab *lab, uint32_t node, uint64_t cycle)
 	}
 	bytes += carried * LAB_SECTOR;
 	flits = lab->request_flits[carried];
-	lab_locate(lab, n->line, &slice, &set, &group);
+	locate(lab, n->line, &slice, &set, &group);
 	n->slice = (uint8_t)slice;
 	n->set = (uint16_t)set;
 	n->bytes = (uint8_t)bytes;
@@ -255,7 +256,7 @@ static void evict(struct lab *lab, struct lab_slice *s, uint32_t at, uint64_t cy
 	s->tags.way[at] = (struct lab_way){ 0 };
 	if (!dirty)
 		return;
-	lab_locate(lab, s->tags.line[at], &slice, &set, &group);
+	locate(lab, s->tags.line[at], &slice, &set, &group);
 	for (; dirty; dirty &= dirty - 1) {
 		dram(lab, s, group, cycle << LAB_FRACTION);
 		lab->stats.dram_writes++;
@@ -270,7 +271,7 @@ static uint64_t fetch(struct lab *lab, struct lab_slice *s, struct lab_way *w, u
 	uint64_t data = 0;
 	uint32_t slice, set, group;
 
-	lab_locate(lab, line, &slice, &set, &group);
+	locate(lab, line, &slice, &set, &group);
 	if (!w->pending)
 		w->ready = 0;
 	w->valid |= (uint8_t)miss;

@@ -128,8 +128,6 @@ static uint32_t apply(enum lab_atomic op, uint32_t old, uint32_t value, uint32_t
 		return value > old ? value : old;
 	case LAB_CAS_U32:
 		return old == compare ? value : old;
-	case LAB_EXCHANGE:
-		return value;
 	}
 	return old;
 }

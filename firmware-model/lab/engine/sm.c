@@ -122,7 +122,7 @@ void lab_warp_try_wake(struct lab *lab, struct lab_warp *w)
 	lab_schedule(&lab->calendar, when, w->id, EV_WAKE);
 }
 
-static void release_barrier(struct lab *lab, struct lab_sm *s, struct lab_block *b, unsigned sm)
+static void release_barrier(struct lab *lab, struct lab_block *b, unsigned sm)
 {
 	uint64_t slots;
 
@@ -137,7 +137,6 @@ static void release_barrier(struct lab *lab, struct lab_sm *s, struct lab_block 
 		w->state = WARP_LIVES;
 		lab_warp_try_wake(lab, w);
 	}
-	(void)s;
 }
 
 static void start_warp(struct lab *lab, unsigned sm, unsigned slot, unsigned block_slot, uint32_t in_block)
@@ -159,13 +158,10 @@ static void start_warp(struct lab *lab, unsigned sm, unsigned slot, unsigned blo
 	w->lab = lab;
 	w->value = lab->value;
 	w->state = WARP_LIVES;
-	w->waiting = 0;
 	w->slot = (uint8_t)slot;
 	w->scheduler = (uint8_t)(slot % lab->m.schedulers);
 	w->block_slot = (uint16_t)block_slot;
 	w->age = lab->age++;
-	w->queued = w->op_next = 0;
-	w->not_before = 0;
 	w->asleep = true;
 	w->sp = lab_context_make((char *)stack_of(lab, w) + LAB_STACK, program, w);
 	lab_warp_try_wake(lab, w);
@@ -221,7 +217,7 @@ static void end_warp(struct lab *lab, struct lab_warp *w)
 	b->slots &= ~(1ull << w->slot);
 	if (--b->alive) {
 		if (b->arrived)
-			release_barrier(lab, s, b, w->sm);
+			release_barrier(lab, b, w->sm);
 		return;
 	}
 	b->used = false;
@@ -256,7 +252,6 @@ static void stack_overflow(struct lab *lab, const struct lab_warp *w)
 static void issue(struct lab *lab, struct lab_warp *w, struct lab_scheduler *k)
 {
 	uint64_t now = lab->calendar.now, first, n;
-	struct lab_sm *s = &lab->sm[w->sm];
 
 	w->ops = w->alu_first = w->alu = w->extra = 0;
 	w->threads = 0;
@@ -277,10 +272,10 @@ static void issue(struct lab *lab, struct lab_warp *w, struct lab_scheduler *k)
 	w->queued = w->ops;
 	w->op_next = 0;
 	if (w->state == WARP_AT_BARRIER) {
-		struct lab_block *b = &s->block[w->block_slot];
+		struct lab_block *b = &lab->sm[w->sm].block[w->block_slot];
 
 		b->arrived++;
-		release_barrier(lab, s, b, w->sm);
+		release_barrier(lab, b, w->sm);
 	}
 	if (!w->ops)
 		lab_warp_try_wake(lab, w);
@@ -386,21 +381,13 @@ static void begin_op(struct lab *lab, unsigned sm, struct lab_sm *s, struct lab_
 static uint32_t request(struct lab *lab, unsigned sm, struct lab_warp *w, const struct lab_op *op, uint64_t unit,
 			unsigned sectors)
 {
-	uint32_t node = lab_node_alloc(lab);
-	struct lab_node *n = &lab->calendar.node[node];
+	bool waits = op->board != LAB_BOARDS;
+	uint32_t line = op->space == LAB_HOST ? LAB_HOST_LINE : (uint32_t)(unit / LAB_LINE);
+	uint32_t node = lab_request(lab, op->kind, sm, line, sectors, waits ? LAB_REPLY_TO_WARP : LAB_REPLY_TO_NONE, w->id);
 
-	n->op = op->kind;
-	n->sectors = (uint8_t)sectors;
-	n->partial = 0;
-	n->line = op->space == LAB_HOST ? LAB_HOST_LINE : (uint32_t)(unit / LAB_LINE);
-	n->port = (uint16_t)sm;
-	n->board = op->board;
-	n->owner = w->id;
-	n->reply_to = LAB_REPLY_TO_NONE;
-	if (op->board != LAB_BOARDS) {
-		n->reply_to = LAB_REPLY_TO_WARP;
+	lab->calendar.node[node].board = op->board;
+	if (waits)
 		w->pending[op->board]++;
-	}
 	return node;
 }
 
@@ -413,9 +400,7 @@ static void to_host(struct lab *lab, unsigned sm, struct lab_warp *w, const stru
 
 	for (from = 0; (run = lab_run_of(bits, &from)); from += run) {
 		node = request(lab, sm, w, op, line, ((1u << run) - 1) << from);
-		lab->calendar.node[node].value = line + from * LAB_SECTOR;
-		lab->calendar.node[node].bytes = (uint8_t)(run * LAB_SECTOR);
-		lab_link_send(lab, node, cycle);
+		lab_link_send(lab, node, line + from * LAB_SECTOR, run, cycle);
 	}
 }
 

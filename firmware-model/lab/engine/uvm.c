@@ -43,12 +43,11 @@ int lab_uvm_grow(struct lab *lab, uint64_t end, struct gtu_error *err)
 	return 0;
 }
 
-void lab_uvm_reset(struct lab *lab)
+void lab_uvm_free(struct lab *lab)
 {
 	free(lab->uvm.block);
 	free(lab->uvm.pages);
 	free(lab->uvm.batch);
-	lab->uvm = (struct lab_uvm){ 0 };
 }
 
 uint64_t lab_uvm_pages(const struct lab *lab)
@@ -192,7 +191,7 @@ static void fetch(struct lab *lab)
 				make_newest(u, b);
 			}
 		}
-			u->block[b].faulted |= 1ull << page % u->block_pages;
+		u->block[b].faulted |= 1ull << page % u->block_pages;
 		u->queue = u->pages[page].next;
 		if (!u->queue)
 			u->queue_end = 0;

@@ -53,7 +53,7 @@ struct lab_uvm {
 
 /* Extend managed memory up to @end. GTU_ERR_USAGE if the machine has none; GTU_ERR_NOMEM. */
 int lab_uvm_grow(struct lab *lab, uint64_t end, struct gtu_error *err);
-void lab_uvm_reset(struct lab *lab);
+void lab_uvm_free(struct lab *lab);
 uint64_t lab_uvm_pages(const struct lab *lab);	/* resident pages */
 /* If the page of request @node is not resident, hold the request until it is and return true. */
 bool lab_uvm_holds(struct lab *lab, uint32_t node, uint64_t cycle);

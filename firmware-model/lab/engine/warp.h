@@ -357,7 +357,7 @@ void lab_do_load64(struct lab_warp *w, unsigned s, const struct lab_array *a, co
 		   lab_u64 *value);
 void lab_do_store32(struct lab_warp *w, unsigned s, const struct lab_array *a, const lab_u32 *index,
 		    const lab_u32 *value);
-enum lab_atomic { LAB_ADD_U32, LAB_ADD_F32, LAB_MIN_U32, LAB_MAX_U32, LAB_CAS_U32, LAB_EXCHANGE };
+enum lab_atomic { LAB_ADD_U32, LAB_ADD_F32, LAB_MIN_U32, LAB_MAX_U32, LAB_CAS_U32 };
 /* @old NULL: the result is unused; the warp waits for it only before its next such atomic. */
 void lab_do_atomic(struct lab_warp *w, unsigned s, const struct lab_array *a, enum lab_atomic op,
 		   const lab_u32 *index, const lab_u32 *value, const lab_u32 *compare, lab_u32 *old);
@@ -436,20 +436,12 @@ LAB_INLINE void lab_atomic_add_f32(struct lab_warp *w, unsigned statement, const
 	lab_do_atomic(w, statement, a, LAB_ADD_F32, slot, (lab_u32 *)w->value, NULL, NULL);
 }
 /* Returns the old values; call lab_wait() before using them. */
-LAB_INLINE lab_u32 lab_atomic_add(struct lab_warp *w, unsigned statement, const struct lab_array *a,
-				  lab_u32 index, lab_u32 value)
+LAB_INLINE lab_u32 lab_atomic(struct lab_warp *w, unsigned statement, const struct lab_array *a,
+			      enum lab_atomic op, lab_u32 index, lab_u32 value)
 {
 	lab_u32 old;
 
-	lab_do_atomic(w, statement, a, LAB_ADD_U32, &index, &value, NULL, &old);
-	return old;
-}
-LAB_INLINE lab_u32 lab_atomic_min(struct lab_warp *w, unsigned statement, const struct lab_array *a,
-				  lab_u32 index, lab_u32 value)
-{
-	lab_u32 old;
-
-	lab_do_atomic(w, statement, a, LAB_MIN_U32, &index, &value, NULL, &old);
+	lab_do_atomic(w, statement, a, op, &index, &value, NULL, &old);
 	return old;
 }
 LAB_INLINE lab_u32 lab_atomic_cas(struct lab_warp *w, unsigned statement, const struct lab_array *a,

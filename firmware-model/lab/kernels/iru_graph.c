@@ -84,7 +84,7 @@ LAB_INLINE lab_mask expand_large(struct lab_warp *w, const struct graph_args *a,
 		mine = (winner[0] - 1) / LAB_LANES == w->in_block ? 1u << (winner[0] - 1) % LAB_LANES : 0;
 		LAB_IF(w, mine) {
 			if (!a->share) {
-				base = lab_atomic_add(w, TAIL, &a->tail, lab_all(EDGES), e - b);
+				base = lab_atomic(w, TAIL, &a->tail, LAB_ADD_U32, lab_all(EDGES), e - b);
 				lab_wait(w);
 			}
 			lab_shared_store(w, lab_all(BEGIN), b);

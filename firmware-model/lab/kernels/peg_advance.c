@@ -86,19 +86,15 @@ LAB_PROGRAM static void simple(struct lab_warp *w, const void *p)
 	}
 }
 
-LAB_PROGRAM static void hwwl(struct lab_warp *w, const void *p)
+/* Edges [*@b, *@e) of the active lanes' vertices *@v, elements @i of the list. */
+LAB_INLINE void load_vertices(struct lab_warp *w, const struct pg_args *a, lab_u32 i, lab_u32 *v, lab_u32 *b, lab_u32 *e)
 {
-	const struct pg_args *a = p;
-	lab_u32 v;
-	lab_mask m;
-
-	lab_alu(w, 3);
-	while ((m = lab_hwwl_pop(w, a->hwwl, &v))) {
-		lab_alu(w, 1);
-		w->mask = m;
-		walk(w, a, v);
-		w->mask = ~0u;
-	}
+	*v = lab_load32(w, PG_IN, &a->in, i + a->first);
+	lab_wait(w);
+	*b = lab_load32(w, PG_ROW, &a->row, *v);
+	*e = lab_load32(w, PG_ROW1, &a->row, *v + 1);
+	lab_wait(w);
+	lab_alu(w, 1);
 }
 
 /* ---- Cooperative strategies ------------------------------------------------------------------ */
@@ -106,13 +102,9 @@ LAB_PROGRAM static void hwwl(struct lab_warp *w, const void *p)
 /* Exclusive prefix sums of @x over the block's threads, and the total; two barriers. */
 LAB_INLINE lab_u32 block_scan(struct lab_warp *w, lab_u32 x, uint32_t *total)
 {
-	uint32_t sum = 0, base = 0, i;
-	lab_u32 before, parts;
+	lab_u32 before = { 0 }, parts;
+	uint32_t sum = lab_prefix_sums(x, &before), base = 0, i;
 
-	for (i = 0; i < LAB_LANES; i++) {
-		before[i] = sum;
-		sum += x[i];
-	}
 	lab_alu(w, 10);			/* by shuffles */
 	w->mask = 1u << (LAB_LANES - 1);
 	lab_shared_store(w, lab_all(PARTS + w->in_block), lab_all(sum));
@@ -142,10 +134,7 @@ LAB_INLINE lab_u32 owner_of(struct lab_warp *w, lab_u32 edge)
 	return at;
 }
 
-/*
- * Process edges [@from, @end) of the vertices in shared memory, one per thread and step. @slot:
- * slot of edge 0.
- */
+/* Process edges [@from, @end) of the vertices in shared memory. @slot: output slot of edge 0. */
 LAB_INLINE void share_edges(struct lab_warp *w, const struct pg_args *a, uint32_t from, uint32_t end, uint32_t slot)
 {
 	lab_u32 i = lab_lane() + (from + w->in_block * LAB_LANES), owner, v, k, c, output_slot;
@@ -176,14 +165,8 @@ LAB_INLINE lab_u32 stage(struct lab_warp *w, const struct pg_args *a, uint32_t l
 	lab_u32 t = lab_lane() + w->in_block * LAB_LANES, v = lab_all(0), b = lab_all(0), e = lab_all(0);
 
 	lab_alu(w, 3);
-	LAB_IF(w, lab_lt(t + lo, lab_all(a->count))) {
-		v = lab_load32(w, PG_IN, &a->in, t + (a->first + lo));
-		lab_wait(w);
-		b = lab_load32(w, PG_ROW, &a->row, v);
-		e = lab_load32(w, PG_ROW1, &a->row, v + 1);
-		lab_wait(w);
-		lab_alu(w, 1);
-	}
+	LAB_IF(w, lab_lt(t + lo, lab_all(a->count)))
+		load_vertices(w, a, t + lo, &v, &b, &e);
 	lab_shared_store(w, t + VERTEX, v);
 	lab_shared_store(w, t + START, b);
 	return e - b;
@@ -243,12 +226,7 @@ LAB_PROGRAM static void degrees(struct lab_warp *w, const void *p)
 
 	lab_alu(w, 5);
 	LAB_IF(w, lab_lt(i, lab_all(a->count))) {
-		v = lab_load32(w, PG_IN, &a->in, i + a->first);
-		lab_wait(w);
-		b = lab_load32(w, PG_ROW, &a->row, v);
-		e = lab_load32(w, PG_ROW1, &a->row, v + 1);
-		lab_wait(w);
-		lab_alu(w, 1);
+		load_vertices(w, a, i, &v, &b, &e);
 		lab_store32(w, PG_DEGREE, &a->scan, i, e - b);
 	}
 }
@@ -380,9 +358,29 @@ LAB_PROGRAM static void compact(struct lab_warp *w, const void *p)
 
 /* ---- Popped edges and vertices --------------------------------------------------------------- */
 
-LAB_PROGRAM static void peg(struct lab_warp *w, const void *p)
+LAB_INLINE void filter_vertices(struct lab_warp *w, const struct pg_args *a, lab_u32 v)
 {
-	const struct pg_args *a = p;
+	lab_mask m = a->filter(w, a, &v);
+
+	emit(w, a, m, &v, NULL);
+}
+
+LAB_INLINE void visit_popped(struct lab_warp *w, const struct pg_args *a, struct pg_edges *e, const struct lab_peg_lanes *l)
+{
+	e->weight = l->weight;
+	if (a->visit->values) {
+		a->visit->value(w, a, &l->source, &e->value);
+		lab_wait(w);
+	}
+	if (a->pull)
+		visit(w, a, e, l->destination, l->source, NULL);
+	else
+		visit(w, a, e, l->source, l->destination, NULL);
+}
+
+/* Pop from PEG until the end; @filters: vertices, else edges. */
+LAB_INLINE void pop_peg(struct lab_warp *w, const struct pg_args *a, bool filters)
+{
 	struct lab_peg_lanes l;
 	struct pg_edges e = { .value = lab_all(0) };
 
@@ -393,24 +391,46 @@ LAB_PROGRAM static void peg(struct lab_warp *w, const void *p)
 		if (!l.active)
 			return;
 		w->mask = l.active;
-		e.weight = l.weight;
-		if (a->visit->values) {
-			a->visit->value(w, a, &l.source, &e.value);
-			lab_wait(w);
-		}
-		if (a->pull)
-			visit(w, a, &e, l.destination, l.source, NULL);
+		if (filters)
+			filter_vertices(w, a, l.source);
 		else
-			visit(w, a, &e, l.source, l.destination, NULL);
+			visit_popped(w, a, &e, &l);
 		w->mask = ~0u;
 	}
 }
-
-LAB_INLINE void filter_vertices(struct lab_warp *w, const struct pg_args *a, lab_u32 v)
+LAB_PROGRAM static void peg(struct lab_warp *w, const void *p)
 {
-	lab_mask m = a->filter->vertex(w, a, &v);
+	pop_peg(w, p, false);
+}
+LAB_PROGRAM static void filter_peg(struct lab_warp *w, const void *p)
+{
+	pop_peg(w, p, true);
+}
 
-	emit(w, a, m, &v, NULL);
+/* The same from the hardware worklists, which hold vertices. */
+LAB_INLINE void pop_hwwl(struct lab_warp *w, const struct pg_args *a, bool filters)
+{
+	lab_u32 v;
+	lab_mask m;
+
+	lab_alu(w, 3);
+	while ((m = lab_hwwl_pop(w, a->hwwl, &v))) {
+		lab_alu(w, 1);
+		w->mask = m;
+		if (filters)
+			filter_vertices(w, a, v);
+		else
+			walk(w, a, v);
+		w->mask = ~0u;
+	}
+}
+LAB_PROGRAM static void hwwl(struct lab_warp *w, const void *p)
+{
+	pop_hwwl(w, p, false);
+}
+LAB_PROGRAM static void filter_hwwl(struct lab_warp *w, const void *p)
+{
+	pop_hwwl(w, p, true);
 }
 
 LAB_PROGRAM static void filter(struct lab_warp *w, const void *p)
@@ -425,38 +445,6 @@ LAB_PROGRAM static void filter(struct lab_warp *w, const void *p)
 			lab_wait(w);
 		}
 		filter_vertices(w, a, v);
-	}
-}
-
-LAB_PROGRAM static void filter_hwwl(struct lab_warp *w, const void *p)
-{
-	const struct pg_args *a = p;
-	lab_u32 v;
-	lab_mask m;
-
-	lab_alu(w, 3);
-	while ((m = lab_hwwl_pop(w, a->hwwl, &v))) {
-		lab_alu(w, 1);
-		w->mask = m;
-		filter_vertices(w, a, v);
-		w->mask = ~0u;
-	}
-}
-
-LAB_PROGRAM static void filter_peg(struct lab_warp *w, const void *p)
-{
-	const struct pg_args *a = p;
-	struct lab_peg_lanes l;
-
-	lab_alu(w, 3);
-	for (;;) {
-		lab_pop(w, a->peg, &l);
-		lab_alu(w, 1);
-		if (!l.active)
-			return;
-		w->mask = l.active;
-		filter_vertices(w, a, l.source);
-		w->mask = ~0u;
 	}
 }
 

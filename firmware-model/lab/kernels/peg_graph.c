@@ -161,7 +161,7 @@ static int advance(struct run *r, const struct pg_visit *visit, const struct lis
 }
 
 /* Apply @filter to @from (NULL: all vertices). Lists in memory are read without the unit. */
-static int filter(struct run *r, const struct pg_filter *filter, const struct list *from, struct list *to, struct gtu_error *err)
+static int filter(struct run *r, pg_filter *filter, const struct list *from, struct list *to, struct gtu_error *err)
 {
 	struct pg_args *a = &r->a;
 	struct lab_array order = a->order;
@@ -207,7 +207,7 @@ static int filter(struct run *r, const struct pg_filter *filter, const struct li
  * One step from the frontier @list: @push, or @pull over @candidates if the frontier has many
  * edges. @to: the next frontier.
  */
-static int expand(struct run *r, const struct pg_visit *push, const struct pg_visit *pull, const struct pg_filter *candidates,
+static int expand(struct run *r, const struct pg_visit *push, const struct pg_visit *pull, pg_filter *candidates,
 		  const struct list *list, struct list *to, struct gtu_error *err)
 {
 	struct list open = { .array = r->two };
@@ -264,7 +264,7 @@ static int bfs(struct run *r, struct gtu_error *err)
 	memset(r->a.label.data, 0xff, 4ull * r->a.n);
 	lab_words(&r->a.label)[r->config->source] = 0;
 	for (r->a.depth = 1; list.count && !rc && !limit_reached(r); r->a.depth++) {
-		rc = expand(r, &pg_bfs, &pg_bfs_pull, &pg_unreached, &list, &next, err);
+		rc = expand(r, &pg_bfs, &pg_bfs_pull, pg_unreached, &list, &next, err);
 		swap_lists(&list, &next);
 	}
 	r->result->whole = !list.count;
@@ -287,7 +287,7 @@ static int sssp(struct run *r, struct gtu_error *err)
 			rc = advance(r, &pg_sssp, &near, &fell, err);
 			near = (struct list){ .array = r->one };
 			if (!rc && fell.count)
-				rc = filter(r, &pg_near, &fell, &near, err);
+				rc = filter(r, pg_near, &fell, &near, err);
 			fell.pushed = false;
 			continue;
 		}
@@ -296,7 +296,7 @@ static int sssp(struct run *r, struct gtu_error *err)
 		lab_array_swap(&a->far, &far.array);
 		far.count = *word(r, PG_FAR);
 		*word(r, PG_FAR) = 0;
-		rc = filter(r, &pg_far, &far, &near, err);
+		rc = filter(r, pg_far, &far, &near, err);
 	}
 	r->result->whole = !near.count && !*word(r, PG_FAR);
 	return rc;
@@ -333,7 +333,7 @@ static int bc(struct run *r, struct gtu_error *err)
 		first[2 * levels++ + 1] = list.count;
 		at += list.count;
 		next.first = at;
-		rc = expand(r, &pg_bc, &pg_bc_pull, &pg_unreached, &list, &next, err);
+		rc = expand(r, &pg_bc, &pg_bc_pull, pg_unreached, &list, &next, err);
 		list = next;
 	}
 	a->order = none;
@@ -369,7 +369,7 @@ static int stcon(struct run *r, struct gtu_error *err)
 		level[ends[i]] = 0;
 	}
 	for (r->a.depth = 1; list.count && !*word(r, PG_MET) && !rc && !limit_reached(r); r->a.depth++) {
-		rc = expand(r, &pg_stcon, &pg_stcon_pull, &pg_unmet, &list, &next, err);
+		rc = expand(r, &pg_stcon, &pg_stcon_pull, pg_unmet, &list, &next, err);
 		swap_lists(&list, &next);
 	}
 	r->result->met = *word(r, PG_MET);
@@ -410,7 +410,7 @@ static int kc(struct run *r, struct gtu_error *err)
 	for (r->a.depth = 0; peeled < r->a.n && !rc && !limit_reached(r); r->a.depth++) {
 		list = (struct list){ .array = r->one };
 		next = (struct list){ .array = r->two };
-		rc = filter(r, &pg_peel, NULL, &list, err);
+		rc = filter(r, pg_peel, NULL, &list, err);
 		for (; list.count && !rc && !limit_reached(r); swap_lists(&list, &next)) {
 			peeled += list.count;
 			rc = advance(r, &pg_kc, &list, &next, err);

@@ -41,10 +41,7 @@ enum lab_pg_algorithm { LAB_PG_BFS, LAB_PG_SSSP, LAB_PG_BC, LAB_PG_STCON, LAB_PG
 enum lab_pg_strategy { LAB_PG_SIMPLE, LAB_PG_BALANCED, LAB_PG_COOPERATIVE, LAB_PG_HYBRID, LAB_PG_HWWL, LAB_PG_PEG,
 		       LAB_PG_STRATEGIES };
 
-/*
- * Blocks of 256 threads per SM that pop: "only a few thread blocks running on an SM at a time"
- * (section 3.2).
- */
+/* Blocks of 256 threads per SM that pop: "only a few thread blocks" (section 3.2). */
 #define LAB_PG_BLOCKS 4u
 
 /* hybrid and peg treat a graph as scale-free if its maximum degree is this many times the mean. */
@@ -66,10 +63,7 @@ struct lab_pg_config {
 };
 
 struct lab_pg_result {
-	/*
-	 * n words: level (BFS, BC), distance, owner (1: source, 2: target), colour, core;
-	 * unreached: ~0, STCON: 0
-	 */
+	/* n words: level, distance, owner (1: source, 2: target), colour, core; unreached: ~0 or 0 */
 	uint32_t *value;
 	float *score;			/* BC: dependency; n elements; may be NULL */
 	bool whole;			/* not stopped by config->edges */

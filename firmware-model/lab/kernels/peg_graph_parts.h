@@ -28,7 +28,6 @@ struct pg_edges {
 
 /* An algorithm's edge function. Returns the lanes that push, and the pushed vertices in @push. */
 struct pg_visit {
-	const char *name;
 	bool weights, values, sources;	/* uses the edge's weight, the source's value, the source */
 	bool pushes;
 	void (*value)(struct lab_warp *w, const struct pg_args *a, const lab_u32 *source, lab_u32 *value);
@@ -36,10 +35,7 @@ struct pg_visit {
 };
 
 /* An algorithm's vertex function for a list. Returns the lanes whose vertices are pushed. */
-struct pg_filter {
-	const char *name;
-	lab_mask (*vertex)(struct lab_warp *w, const struct pg_args *a, const lab_u32 *v);
-};
+typedef lab_mask pg_filter(struct lab_warp *w, const struct pg_args *a, const lab_u32 *v);
 
 struct pg_args {
 	uint32_t n, first, count;	/* list: elements [first, first + count) of in */
@@ -53,7 +49,7 @@ struct pg_args {
 	struct lab_array in, out, far, seen, order, tail;
 	struct lab_array scan, sum, slot, begin;
 	const struct pg_visit *visit;
-	const struct pg_filter *filter;
+	pg_filter *filter;
 	struct lab_peg *peg;		/* unit for pushes and pops, or NULL */
 	struct lab_hwwl *hwwl;
 	uint64_t *edges, *pushed_edges;	/* counted on the host */
@@ -61,7 +57,7 @@ struct pg_args {
 
 extern const struct pg_visit pg_bfs, pg_bfs_pull, pg_sssp, pg_bc, pg_bc_pull, pg_bc_back, pg_stcon, pg_stcon_pull, pg_gc,
 	pg_kc_count, pg_kc;
-extern const struct pg_filter pg_unreached, pg_unmet, pg_near, pg_far, pg_peel;
+extern pg_filter pg_unreached, pg_unmet, pg_near, pg_far, pg_peel;
 
 enum pg_kernel { PG_SIMPLE, PG_COOPERATIVE, PG_PARTITION, PG_HWWL, PG_PEG, PG_DEGREES, PG_SCAN_TILES, PG_SCAN_SUMS, PG_SCAN_ADD,
 		 PG_SEARCH, PG_COMPACT, PG_FILTER, PG_FILTER_HWWL, PG_FILTER_PEG, PG_KERNELS };

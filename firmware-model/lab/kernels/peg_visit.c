@@ -13,18 +13,35 @@ LAB_PROGRAM static void other_of(struct lab_warp *w, const struct pg_args *a, co
 	*value = lab_load32(w, PG_VALUE, &a->other, *source);
 }
 
+/* Label of the vertices @v; @n instructions follow its arrival. */
+LAB_INLINE lab_u32 label_at(struct lab_warp *w, const struct pg_args *a, lab_u32 v, uint32_t n)
+{
+	lab_u32 label = lab_load32(w, PG_LABEL, &a->label, v);
+
+	lab_wait(w);
+	lab_alu(w, n);
+	return label;
+}
+
+/* Lower the target's label to @value. Returns the lanes that did; the target is pushed. */
+LAB_INLINE lab_mask lower(struct lab_warp *w, const struct pg_args *a, const struct pg_edges *e, lab_u32 value, lab_u32 *old,
+			  lab_u32 *push)
+{
+	lab_alu(w, 2);
+	*old = lab_atomic(w, PG_UPDATE, &a->label, LAB_MIN_U32, e->target, value);
+	lab_wait(w);
+	lab_alu(w, 1);
+	*push = e->target;
+	return lab_lt(value, *old) & w->mask;
+}
+
 /* ---- BFS ------------------------------------------------------------------------------------- */
 
 LAB_PROGRAM static lab_mask bfs(struct lab_warp *w, const struct pg_args *a, const struct pg_edges *e, lab_u32 *push)
 {
-	lab_u32 depth = lab_all(a->depth), old;
+	lab_u32 old;
 
-	lab_alu(w, 2);
-	old = lab_atomic_min(w, PG_UPDATE, &a->label, e->target, depth);
-	lab_wait(w);
-	lab_alu(w, 1);
-	*push = e->target;
-	return lab_lt(depth, old) & w->mask;
+	return lower(w, a, e, lab_all(a->depth), &old, push);
 }
 
 /* Figure 4(b), with an atomic instead of a store, so that a vertex is pushed once. */
@@ -34,10 +51,7 @@ LAB_PROGRAM static lab_mask bfs_pull(struct lab_warp *w, const struct pg_args *a
 	lab_mask first = 0;
 
 	lab_alu(w, 2);
-	label = lab_load32(w, PG_LABEL, &a->label, e->source);
-	lab_wait(w);
-	lab_alu(w, 1);
-	LAB_IF(w, lab_eq(label, depth - 1)) {
+	LAB_IF(w, lab_eq(label_at(w, a, e->source, 1), depth - 1)) {
 		label = lab_load32(w, PG_OTHER, &a->label, e->target);
 		lab_wait(w);
 		lab_alu(w, 1);
@@ -48,65 +62,48 @@ LAB_PROGRAM static lab_mask bfs_pull(struct lab_warp *w, const struct pg_args *a
 	return first;
 }
 
-LAB_PROGRAM static lab_mask unreached(struct lab_warp *w, const struct pg_args *a, const lab_u32 *v)
+LAB_PROGRAM lab_mask pg_unreached(struct lab_warp *w, const struct pg_args *a, const lab_u32 *v)
 {
-	lab_u32 label = lab_load32(w, PG_LABEL, &a->label, *v);
-
-	lab_wait(w);
-	lab_alu(w, 1);
-	return lab_eq(label, lab_all(PG_NEVER)) & w->mask;
+	return lab_eq(label_at(w, a, *v, 1), lab_all(PG_NEVER)) & w->mask;
 }
 
 /* ---- SSSP -------------------------------------------------------------------------------------- */
 
 LAB_PROGRAM static lab_mask sssp(struct lab_warp *w, const struct pg_args *a, const struct pg_edges *e, lab_u32 *push)
 {
-	lab_u32 cost = e->value + e->weight, old;
+	lab_u32 old;
 
-	lab_alu(w, 2);
-	old = lab_atomic_min(w, PG_UPDATE, &a->label, e->target, cost);
-	lab_wait(w);
-	lab_alu(w, 1);
-	*push = e->target;
-	return lab_lt(cost, old) & w->mask;
+	return lower(w, a, e, e->value + e->weight, &old, push);
 }
 
 /* A vertex whose distance was lowered goes to the near or the far list, once per round. */
 LAB_INLINE lab_mask near_or_far(struct lab_warp *w, const struct pg_args *a, const lab_u32 *v, lab_u32 distance)
 {
-	lab_u32 round = lab_all(a->round), was = lab_all(0), at;
+	lab_u32 round = lab_all(a->round), was = lab_atomic(w, PG_SEEN, &a->seen, LAB_MAX_U32, *v, round);
 	lab_mask near = 0, all;
 
-	lab_do_atomic(w, PG_SEEN, &a->seen, LAB_MAX_U32, v, &round, NULL, &was);
 	lab_wait(w);
 	lab_alu(w, 2);
 	LAB_IF(w, lab_lt(was, round)) {
 		all = w->mask;
 		near = lab_lt(distance, lab_all(a->threshold)) & all;
-		LAB_IF(w, all & ~near) {
-			at = pg_reserve(w, a, PG_FAR);
-			lab_store32(w, PG_PUT, &a->far, at, *v);
-		}
+		LAB_IF(w, all & ~near)
+			lab_store32(w, PG_PUT, &a->far, pg_reserve(w, a, PG_FAR), *v);
 	}
 	return near;
 }
 
-LAB_PROGRAM static lab_mask near(struct lab_warp *w, const struct pg_args *a, const lab_u32 *v)
+LAB_PROGRAM lab_mask pg_near(struct lab_warp *w, const struct pg_args *a, const lab_u32 *v)
 {
-	lab_u32 distance = lab_load32(w, PG_LABEL, &a->label, *v);
-
-	lab_wait(w);
-	return near_or_far(w, a, v, distance);
+	return near_or_far(w, a, v, label_at(w, a, *v, 0));
 }
 
 /* Of the far list: vertices below the previous threshold have been near since and are done. */
-LAB_PROGRAM static lab_mask far(struct lab_warp *w, const struct pg_args *a, const lab_u32 *v)
+LAB_PROGRAM lab_mask pg_far(struct lab_warp *w, const struct pg_args *a, const lab_u32 *v)
 {
-	lab_u32 distance = lab_load32(w, PG_LABEL, &a->label, *v);
+	lab_u32 distance = label_at(w, a, *v, 1);
 	lab_mask m = 0;
 
-	lab_wait(w);
-	lab_alu(w, 1);
 	LAB_IF(w, lab_ge(distance, lab_all(a->floor)))
 		m = near_or_far(w, a, v, distance);
 	return m;
@@ -117,29 +114,21 @@ LAB_PROGRAM static lab_mask far(struct lab_warp *w, const struct pg_args *a, con
 LAB_PROGRAM static lab_mask bc(struct lab_warp *w, const struct pg_args *a, const struct pg_edges *e, lab_u32 *push)
 {
 	lab_u32 depth = lab_all(a->depth), old;
+	lab_mask first = lower(w, a, e, depth, &old, push);
 
-	lab_alu(w, 2);
-	old = lab_atomic_min(w, PG_UPDATE, &a->label, e->target, depth);
-	lab_wait(w);
-	lab_alu(w, 1);
 	LAB_IF(w, lab_ge(old, depth))
 		lab_atomic_add_f32(w, PG_OTHER, &a->other, e->target, (lab_f32)e->value);
 	lab_alu(w, 1);
-	*push = e->target;
-	return lab_lt(depth, old) & w->mask;
+	return first;
 }
 
 LAB_PROGRAM static lab_mask bc_pull(struct lab_warp *w, const struct pg_args *a, const struct pg_edges *e, lab_u32 *push)
 {
-	lab_u32 depth = lab_all(a->depth), label;
 	struct pg_edges with = *e;
 	lab_mask first = 0;
 
 	lab_alu(w, 2);
-	label = lab_load32(w, PG_LABEL, &a->label, e->source);
-	lab_wait(w);
-	lab_alu(w, 1);
-	LAB_IF(w, lab_eq(label, depth - 1)) {
+	LAB_IF(w, lab_eq(label_at(w, a, e->source, 1), lab_all(a->depth - 1))) {
 		other_of(w, a, &e->source, &with.value);
 		lab_wait(w);
 		first = bc(w, a, &with, push);
@@ -151,13 +140,10 @@ LAB_PROGRAM static lab_mask bc_pull(struct lab_warp *w, const struct pg_args *a,
 /* Dependency of a vertex of level depth from its edges to the next level. */
 LAB_PROGRAM static lab_mask bc_back(struct lab_warp *w, const struct pg_args *a, const struct pg_edges *e, lab_u32 *push)
 {
-	lab_u32 label = lab_load32(w, PG_LABEL, &a->label, e->target);
 	lab_f32 paths, dependency, share;
 
 	(void)push;
-	lab_wait(w);
-	lab_alu(w, 2);
-	LAB_IF(w, lab_eq(label, lab_all(a->depth + 1))) {
+	LAB_IF(w, lab_eq(label_at(w, a, e->target, 2), lab_all(a->depth + 1))) {
 		paths = lab_load_f32(w, PG_OTHER, &a->other, e->target);
 		dependency = lab_load_f32(w, PG_SUM, &a->third, e->target);
 		lab_wait(w);
@@ -210,7 +196,7 @@ LAB_PROGRAM static lab_mask stcon_pull(struct lab_warp *w, const struct pg_args 
 	return first;
 }
 
-LAB_PROGRAM static lab_mask unmet(struct lab_warp *w, const struct pg_args *a, const lab_u32 *v)
+LAB_PROGRAM lab_mask pg_unmet(struct lab_warp *w, const struct pg_args *a, const lab_u32 *v)
 {
 	lab_u32 label = lab_load32(w, PG_LABEL, &a->label, *v);
 	lab_u32 level = lab_load32(w, PG_SEEN, &a->seen, *v);
@@ -275,11 +261,8 @@ LAB_PROGRAM static lab_mask kc(struct lab_warp *w, const struct pg_args *a, cons
 	lab_mask fell = 0;
 
 	lab_alu(w, 2);
-	degree = lab_load32(w, PG_LABEL, &a->label, e->target);
-	lab_wait(w);
-	lab_alu(w, 1);
-	LAB_IF(w, lab_lt(level, degree)) {
-		degree = lab_atomic_add(w, PG_UPDATE, &a->label, e->target, lab_all(0xffffffffu));
+	LAB_IF(w, lab_lt(level, label_at(w, a, e->target, 1))) {
+		degree = lab_atomic(w, PG_UPDATE, &a->label, LAB_ADD_U32, e->target, lab_all(0xffffffffu));
 		lab_wait(w);
 		lab_alu(w, 2);
 		fell = lab_eq(degree, level + 1) & w->mask;
@@ -290,29 +273,19 @@ LAB_PROGRAM static lab_mask kc(struct lab_warp *w, const struct pg_args *a, cons
 	return fell;
 }
 
-LAB_PROGRAM static lab_mask peel(struct lab_warp *w, const struct pg_args *a, const lab_u32 *v)
+LAB_PROGRAM lab_mask pg_peel(struct lab_warp *w, const struct pg_args *a, const lab_u32 *v)
 {
-	lab_u32 degree = lab_load32(w, PG_LABEL, &a->label, *v);
-
-	lab_wait(w);
-	lab_alu(w, 1);
-	return lab_eq(degree, lab_all(a->depth)) & w->mask;
+	return lab_eq(label_at(w, a, *v, 1), lab_all(a->depth)) & w->mask;
 }
 
-const struct pg_visit pg_bfs = { "bfs", .pushes = true, .edge = bfs };
-const struct pg_visit pg_bfs_pull = { "bfs, pull", .sources = true, .pushes = true, .edge = bfs_pull };
-const struct pg_visit pg_sssp = { "sssp", .weights = true, .values = true, .sources = true, .pushes = true, .value = label_of,
-				  .edge = sssp };
-const struct pg_visit pg_bc = { "bc", .values = true, .sources = true, .pushes = true, .value = other_of, .edge = bc };
-const struct pg_visit pg_bc_pull = { "bc, pull", .sources = true, .pushes = true, .edge = bc_pull };
-const struct pg_visit pg_bc_back = { "bc, backward", .values = true, .sources = true, .value = other_of, .edge = bc_back };
-const struct pg_visit pg_stcon = { "stcon", .values = true, .sources = true, .pushes = true, .value = label_of, .edge = stcon };
-const struct pg_visit pg_stcon_pull = { "stcon, pull", .sources = true, .pushes = true, .edge = stcon_pull };
-const struct pg_visit pg_gc = { "gc", .sources = true, .pushes = true, .edge = gc };
-const struct pg_visit pg_kc_count = { "kc, degrees", .sources = true, .edge = kc_count };
-const struct pg_visit pg_kc = { "kc", .pushes = true, .edge = kc };
-const struct pg_filter pg_unreached = { "not reached", unreached };
-const struct pg_filter pg_unmet = { "not reached, or last", unmet };
-const struct pg_filter pg_near = { "near", near };
-const struct pg_filter pg_far = { "far", far };
-const struct pg_filter pg_peel = { "peel", peel };
+const struct pg_visit pg_bfs = { .pushes = true, .edge = bfs };
+const struct pg_visit pg_bfs_pull = { .sources = true, .pushes = true, .edge = bfs_pull };
+const struct pg_visit pg_sssp = { .weights = true, .values = true, .sources = true, .pushes = true, .value = label_of, .edge = sssp };
+const struct pg_visit pg_bc = { .values = true, .sources = true, .pushes = true, .value = other_of, .edge = bc };
+const struct pg_visit pg_bc_pull = { .sources = true, .pushes = true, .edge = bc_pull };
+const struct pg_visit pg_bc_back = { .values = true, .sources = true, .value = other_of, .edge = bc_back };
+const struct pg_visit pg_stcon = { .values = true, .sources = true, .pushes = true, .value = label_of, .edge = stcon };
+const struct pg_visit pg_stcon_pull = { .sources = true, .pushes = true, .edge = stcon_pull };
+const struct pg_visit pg_gc = { .sources = true, .pushes = true, .edge = gc };
+const struct pg_visit pg_kc_count = { .sources = true, .edge = kc_count };
+const struct pg_visit pg_kc = { .pushes = true, .edge = kc };

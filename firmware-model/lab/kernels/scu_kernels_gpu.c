@@ -149,7 +149,7 @@ LAB_PROGRAM static void relax(struct lab_warp *w, const void *p)
 		lab_wait(w);
 		lab_alu(w, 2);
 		LAB_IF(w, lab_lt(cost, label)) {
-			label = lab_atomic_min(w, UPDATE, &a->label, c, cost);
+			label = lab_atomic(w, UPDATE, &a->label, LAB_MIN_U32, c, cost);
 			lab_wait(w);
 			lab_alu(w, 2);
 			LAB_IF(w, lab_lt(cost, label)) {
@@ -162,10 +162,7 @@ LAB_PROGRAM static void relax(struct lab_warp *w, const void *p)
 	}
 }
 
-/*
- * Split the active lanes whose cost is still the vertex's distance into near and far, a vertex once
- * per round.
- */
+/* Split lanes whose cost is still the vertex's distance into near and far, once per round. */
 LAB_INLINE void sort_out(struct lab_warp *w, const struct scu_args *a, lab_u32 c, lab_u32 cost, lab_mask *near, lab_mask *far)
 {
 	lab_u32 label = lab_load32(w, LABEL, &a->label, c), round = lab_all(a->round), was = lab_all(0);
@@ -174,7 +171,7 @@ LAB_INLINE void sort_out(struct lab_warp *w, const struct scu_args *a, lab_u32 c
 	lab_alu(w, 2);
 	LAB_IF(w, lab_eq(label, cost)) {
 		if (a->once) {
-			lab_do_atomic(w, SEEN, &a->seen, LAB_MAX_U32, &c, &round, NULL, &was);
+			was = lab_atomic(w, SEEN, &a->seen, LAB_MAX_U32, c, round);
 			lab_wait(w);
 			lab_alu(w, 2);
 		}

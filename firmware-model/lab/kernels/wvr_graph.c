@@ -70,7 +70,7 @@ LAB_INLINE lab_mask sssp_edge(struct lab_warp *w, const struct gather_args *a, c
 	own += e->weight;
 	LAB_IF(w, lab_lt(own, other)) {
 		lab_alu(w, 2);
-		old = lab_atomic_min(w, UPDATE, &a->value, e->other, own);
+		old = lab_atomic(w, UPDATE, &a->value, LAB_MIN_U32, e->other, own);
 		lab_wait(w);
 		lab_alu(w, 1);
 		LAB_IF(w, lab_lt(own, old)) {

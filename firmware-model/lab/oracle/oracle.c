@@ -223,6 +223,7 @@ static bool find_machine(const char *config, struct lab_machine *m)
 /* Check the lines [l, l + n) of one run. */
 static int check_run(struct check *c, const struct oracle_line *l, size_t n, struct gtu_error *err)
 {
+	oracle_kernel *kernel = oracle_kernel_of(l->field[1]);
 	enum lab_verdict all = LAB_EQUAL;
 	struct lab_machine machine;
 	struct oracle_run r = { 0 };
@@ -231,7 +232,7 @@ static int check_run(struct check *c, const struct oracle_line *l, size_t n, str
 	size_t i;
 	int rc = 0;
 
-	if (!oracle_kernel_known(l->field[1]))
+	if (!kernel)
 		all = LAB_UNKNOWN_KERNEL;
 	else if (!find_machine(l->field[2], &machine))
 		all = LAB_UNKNOWN_MACHINE;
@@ -242,7 +243,7 @@ static int check_run(struct check *c, const struct oracle_line *l, size_t n, str
 		r.g = &c->g;
 		start = gtu_now_s();
 		rc = lab_create(&machine, &r.lab, err);
-		if (!rc && (rc = oracle_run_kernel(&r, l->field[1], &why)))
+		if (!rc && (rc = kernel(&r, l->field[1], &why)))
 			gtu_fail(err, rc, "%s, %s on %s: %s", l->field[0], l->field[1], l->field[2], why.text);
 		r.seconds = gtu_now_s() - start;
 	}

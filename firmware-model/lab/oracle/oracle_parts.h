@@ -43,8 +43,8 @@ void oracle_folder_free(struct oracle_folder *f);
 int oracle_graph_read(const char *dir, const char *name, struct oracle_graph *g, struct gtu_error *err);
 void oracle_graph_free(struct oracle_graph *g);
 
-bool oracle_kernel_known(const char *name);
-/* Run the kernel in run->lab and verify its result: GTU_ERR_VERIFY. */
-int oracle_run_kernel(struct oracle_run *run, const char *name, struct gtu_error *err);
+/* Runs the kernel @name in run->lab and verifies its result: GTU_ERR_VERIFY. */
+typedef int oracle_kernel(struct oracle_run *run, const char *name, struct gtu_error *err);
+oracle_kernel *oracle_kernel_of(const char *name);	/* NULL: unknown */
 
 #endif

@@ -126,15 +126,17 @@ static int check_ranks(const struct oracle_run *r, const struct lab_csr_args *a,
 	return rc;
 }
 
-static int run_pagerank(struct oracle_run *r, const struct lab_kernel *kernel, bool pull, unsigned per_block,
-			struct gtu_error *err)
+static int run_pagerank(struct oracle_run *r, const char *name, struct gtu_error *err)
 {
+	const bool pull = strstr(name, "pull"), by_warp = strstr(name, "wm");
+	const uint64_t n = r->g->n, per_block = by_warp ? 8 : 256;
 	struct lab_csr_args a = { .n = r->g->n, .m = r->g->m };
 	uint32_t *deg = NULL;
-	uint64_t n = r->g->n, i;
+	uint64_t i;
 	int rc;
 
-	r->kernel = kernel;
+	r->kernel = pull ? &lab_pr_pull_vm : !by_warp ? &lab_pr_push_vm : strstr(name, "aligned") ? &lab_pr_push_wm_aligned :
+		    &lab_pr_push_wm;
 	rc = array(r, "row", n + 1, r->g->row, &a.row, err);
 	rc = rc ? rc : array(r, "col", a.m, r->g->col, &a.col, err);
 	rc = rc ? rc : array(r, "rank", n, NULL, &a.rank, err);
@@ -177,7 +179,7 @@ static int levels(const struct oracle_run *r, uint32_t root, uint32_t *level, ui
 	return 0;
 }
 
-static int run_bfs(struct oracle_run *r, struct gtu_error *err)
+static int run_bfs(struct oracle_run *r, const char *name, struct gtu_error *err)
 {
 	struct lab_csr_args a = { .n = r->g->n, .m = r->g->m };
 	uint32_t n = a.n, v, root = 0, last = 0, *level, *want = malloc(n * 4ull + 4), launches;
@@ -185,6 +187,7 @@ static int run_bfs(struct oracle_run *r, struct gtu_error *err)
 
 	if (!want)
 		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for levels");
+	(void)name;
 	r->kernel = &lab_bfs_level;
 	rc = array(r, "row", n + 1ull, r->g->row, &a.row, err);
 	rc = rc ? rc : array(r, "col", a.m, r->g->col, &a.col, err);
@@ -206,31 +209,18 @@ static int run_bfs(struct oracle_run *r, struct gtu_error *err)
 	return rc;
 }
 
-bool oracle_kernel_known(const char *name)
+oracle_kernel *oracle_kernel_of(const char *name)
 {
-	static const char *const known[] = {
-		"bfs_level", "gather_1warp_bucket", "gather_1warp_nbr", "gather_bucket", "gather_nbr", "gather_sorted",
-		"pr_pull_vm", "pr_push_vm", "pr_push_wm", "pr_push_wm_aligned", "rmw_1warp_nbr",
+	static const struct { const char *name; oracle_kernel *run; } known[] = {
+		{ "bfs_level", run_bfs }, { "gather_1warp_bucket", run_gather }, { "gather_1warp_nbr", run_gather },
+		{ "gather_bucket", run_gather }, { "gather_nbr", run_gather }, { "gather_sorted", run_gather },
+		{ "pr_pull_vm", run_pagerank }, { "pr_push_vm", run_pagerank }, { "pr_push_wm", run_pagerank },
+		{ "pr_push_wm_aligned", run_pagerank }, { "rmw_1warp_nbr", run_gather },
 	};
 	unsigned i;
 
 	for (i = 0; i < sizeof(known) / sizeof(*known); i++)
-		if (!strcmp(known[i], name))
-			return true;
-	return false;
-}
-
-int oracle_run_kernel(struct oracle_run *r, const char *name, struct gtu_error *err)
-{
-	if (!strcmp(name, "bfs_level"))
-		return run_bfs(r, err);
-	if (!strcmp(name, "pr_pull_vm"))
-		return run_pagerank(r, &lab_pr_pull_vm, true, 256, err);
-	if (!strcmp(name, "pr_push_vm"))
-		return run_pagerank(r, &lab_pr_push_vm, false, 256, err);
-	if (!strcmp(name, "pr_push_wm"))
-		return run_pagerank(r, &lab_pr_push_wm, false, 8, err);
-	if (!strcmp(name, "pr_push_wm_aligned"))
-		return run_pagerank(r, &lab_pr_push_wm_aligned, false, 8, err);
-	return run_gather(r, name, err);
+		if (!strcmp(known[i].name, name))
+			return known[i].run;
+	return NULL;
 }

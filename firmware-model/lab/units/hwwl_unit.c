@@ -9,18 +9,19 @@ struct bank {				/* a ring */
 	uint32_t *at, head, count;
 };
 
+struct sm {
+	struct bank in, out;
+	uint32_t waiting[LAB_WARPS_MAX], waits; /* warps that wait for lines in flight, oldest first */
+	/* lines in flight with their values, oldest first */
+	uint32_t value[AHEAD][LINE_WORDS], words[AHEAD], head, lines;
+};
+
 struct lab_hwwl {
 	struct lab *lab;
 	int unit;
-	unsigned sms, warps;
+	unsigned sms;
 	uint32_t capacity;			/* vertices per bank */
-	struct bank *in, *out;
-	uint32_t *waiting; /* [sms][warps]: warps that wait for lines in flight, oldest first */
-	uint32_t *waiting_count;		/* number of waiting warps per SM */
-	struct lines { /* an SM's lines in flight with their values, oldest first */
-		uint32_t value[AHEAD][LINE_WORDS], words[AHEAD], head, count;
-	} *in_flight;
-
+	struct sm *sm;
 	/* spilled vertices of all SMs: read from @next on; written, @sent of them in memory */
 	struct spill_list from, to;
 	uint64_t next, from_addr;
@@ -53,12 +54,12 @@ static void ask_memory(struct lab_hwwl *u, unsigned sm, enum lab_kind kind, uint
 /* Take half of the fullest bank, from its tail. */
 static void balance(struct lab_hwwl *u, unsigned sm)
 {
-	struct bank *fullest = &u->in[0], *b = &u->in[sm];
+	struct bank *fullest = &u->sm[0].in, *b = &u->sm[sm].in;
 	unsigned i;
 	uint32_t n;
 
 	for (i = 1; i < u->sms; i++)
-		fullest = u->in[i].count > fullest->count ? &u->in[i] : fullest;
+		fullest = u->sm[i].in.count > fullest->count ? &u->sm[i].in : fullest;
 	n = (fullest->count + 1) / 2;
 	for (i = 0; i < n; i++)
 		enqueue(u, b, fullest->at[(fullest->head + fullest->count - n + i) % u->capacity]);
@@ -68,17 +69,17 @@ static void balance(struct lab_hwwl *u, unsigned sm)
 /* Fetch lines of spilled vertices for SM @sm, as far as its bank has space. */
 static void refill(struct lab_hwwl *u, unsigned sm)
 {
-	struct lines *c = &u->in_flight[sm];
+	struct sm *s = &u->sm[sm];
 	uint64_t addr, words;
 	uint32_t at;
 
-	while (u->next < u->from.count && c->count < AHEAD && u->in[sm].count + (c->count + 1) * LINE_WORDS <= u->capacity) {
+	while (u->next < u->from.count && s->lines < AHEAD && s->in.count + (s->lines + 1) * LINE_WORDS <= u->capacity) {
 		addr = u->from_addr + 4 * u->next;
 		words = (LAB_LINE - addr % LAB_LINE) / 4;
 		words = words < u->from.count - u->next ? words : u->from.count - u->next;
-		at = (c->head + c->count++) % AHEAD;
-		memcpy(c->value[at], u->from.at + u->next, 4 * words);
-		c->words[at] = (uint32_t)words;
+		at = (s->head + s->lines++) % AHEAD;
+		memcpy(s->value[at], u->from.at + u->next, 4 * words);
+		s->words[at] = (uint32_t)words;
 		u->next += words;
 		ask_memory(u, sm, LAB_LOAD, addr, words, sm);
 	}
@@ -86,7 +87,7 @@ static void refill(struct lab_hwwl *u, unsigned sm)
 
 static void answer(struct lab_hwwl *u, unsigned sm, uint32_t warp)
 {
-	struct bank *b = &u->in[sm];
+	struct bank *b = &u->sm[sm].in;
 	struct lab_fields a = { 0 };
 	unsigned i, n;
 
@@ -100,18 +101,19 @@ static void answer(struct lab_hwwl *u, unsigned sm, uint32_t warp)
 /* Reply to the warps waiting at @sm, unless its bank is empty with lines in flight. */
 static void reply_to_waiting(struct lab_hwwl *u, unsigned sm)
 {
-	uint32_t *warp = u->waiting + sm * u->warps, served = 0;
+	struct sm *s = &u->sm[sm];
+	uint32_t served = 0;
 
-	for (; served < u->waiting_count[sm]; served++) {
-		if (!u->in[sm].count)
+	for (; served < s->waits; served++) {
+		if (!s->in.count)
 			balance(u, sm);
 		refill(u, sm);
-		if (!u->in[sm].count && u->in_flight[sm].count)
+		if (!s->in.count && s->lines)
 			break;
-		answer(u, sm, warp[served]);
+		answer(u, sm, s->waiting[served]);
 	}
-	u->waiting_count[sm] -= served;
-	memmove(warp, warp + served, u->waiting_count[sm] * sizeof(*warp));
+	s->waits -= served;
+	memmove(s->waiting, s->waiting + served, s->waits * sizeof(*s->waiting));
 }
 
 static void on_ask(void *ctx, uint32_t warp, unsigned sm, uint64_t value, uint64_t cycle)
@@ -119,24 +121,24 @@ static void on_ask(void *ctx, uint32_t warp, unsigned sm, uint64_t value, uint64
 	struct lab_hwwl *u = ctx;
 
 	(void)value, (void)cycle;
-	u->waiting[sm * u->warps + u->waiting_count[sm]++] = warp;
+	u->sm[sm].waiting[u->sm[sm].waits++] = warp;
 	reply_to_waiting(u, sm);
 }
 
 static void on_reply(void *ctx, uint64_t tag, uint64_t cycle)
 {
 	struct lab_hwwl *u = ctx;
-	struct lines *c;
+	struct sm *s;
 	uint32_t i;
 
 	(void)cycle;
 	if (tag == NO_WAITER)
 		return;
-	c = &u->in_flight[tag];
-	for (i = 0; i < c->words[c->head]; i++)
-		enqueue(u, &u->in[tag], c->value[c->head][i]);
-	c->head = (c->head + 1) % AHEAD;
-	c->count--;
+	s = &u->sm[tag];
+	for (i = 0; i < s->words[s->head]; i++)
+		enqueue(u, &s->in, s->value[s->head][i]);
+	s->head = (s->head + 1) % AHEAD;
+	s->lines--;
 	reply_to_waiting(u, (unsigned)tag);
 }
 
@@ -160,18 +162,13 @@ int lab_hwwl_attach(struct lab *lab, uint32_t bytes, struct lab_hwwl **out, stru
 		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for hardware worklists");
 	u->lab = lab;
 	u->sms = m->sms;
-	u->warps = m->warps;
 	u->capacity = bytes / 8;
-	u->in = calloc(u->sms, sizeof(*u->in));
-	u->out = calloc(u->sms, sizeof(*u->out));
-	u->waiting = calloc((size_t)u->sms * u->warps, 4);
-	u->waiting_count = calloc(u->sms, 4);
-	u->in_flight = calloc(u->sms, sizeof(*u->in_flight));
-	ok = u->in && u->out && u->waiting && u->waiting_count && u->in_flight;
+	u->sm = calloc(u->sms, sizeof(*u->sm));
+	ok = u->sm != NULL;
 	for (i = 0; i < u->sms && ok; i++) {
-		u->in[i].at = calloc(u->capacity, 4);
-		u->out[i].at = calloc(u->capacity, 4);
-		ok = u->in[i].at && u->out[i].at;
+		u->sm[i].in.at = calloc(u->capacity, 4);
+		u->sm[i].out.at = calloc(u->capacity, 4);
+		ok = u->sm[i].in.at && u->sm[i].out.at;
 	}
 	if (!ok)
 		rc = gtu_fail(err, GTU_ERR_NOMEM, "out of memory for hardware worklists");
@@ -191,17 +188,11 @@ void lab_hwwl_free(struct lab_hwwl *u)
 
 	if (!u)
 		return;
-	for (i = 0; i < u->sms; i++) {
-		if (u->in)
-			free(u->in[i].at);
-		if (u->out)
-			free(u->out[i].at);
+	for (i = 0; i < u->sms && u->sm; i++) {
+		free(u->sm[i].in.at);
+		free(u->sm[i].out.at);
 	}
-	free(u->in);
-	free(u->out);
-	free(u->waiting);
-	free(u->waiting_count);
-	free(u->in_flight);
+	free(u->sm);
 	free(u->from.at);
 	free(u->to.at);
 	free(u);
@@ -229,21 +220,25 @@ void lab_hwwl_clear(struct lab_hwwl *u)
 	unsigned i;
 
 	for (i = 0; i < u->sms; i++)
-		u->out[i].head = u->out[i].count = 0;
+		u->sm[i].out.head = u->sm[i].out.count = 0;
 	u->to.count = u->to.sent = 0;
 }
 
 void lab_hwwl_begin(struct lab_hwwl *u, const struct lab_array *list, uint64_t first, uint64_t count)
 {
-	struct bank *banks = u->in;
 	struct spill_list values = u->from;
+	struct bank bank;
+	unsigned i;
 
 	if (!list) {
 		send_lines(u, 0, true);
 		u->from_addr = u->region[u->which].addr;
 	}
-	u->in = u->out;
-	u->out = banks;
+	for (i = 0; i < u->sms; i++) {
+		bank = u->sm[i].in;
+		u->sm[i].in = u->sm[i].out;
+		u->sm[i].out = bank;
+	}
 	u->from = u->to;
 	u->to = values;
 	u->next = 0;
@@ -251,8 +246,8 @@ void lab_hwwl_begin(struct lab_hwwl *u, const struct lab_array *list, uint64_t f
 	lab_hwwl_clear(u);
 	if (!list)
 		return;
-	for (unsigned i = 0; i < u->sms; i++)
-		u->in[i].head = u->in[i].count = 0;
+	for (i = 0; i < u->sms; i++)
+		u->sm[i].in.head = u->sm[i].in.count = 0;
 	u->from.count = 0;
 	if (spill_reserve(&u->from, count)) {
 		memcpy(u->from.at, (const uint32_t *)list->data + first, 4 * count);
@@ -271,7 +266,7 @@ int lab_hwwl_end(struct lab_hwwl *u, struct gtu_error *err)
 	if (u->no_memory)
 		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a list of hardware worklists");
 	for (i = 0; i < u->sms; i++)
-		left += u->in[i].count + u->waiting_count[i] + u->in_flight[i].count;
+		left += u->sm[i].in.count + u->sm[i].waits + u->sm[i].lines;
 	return left ? gtu_fail(err, GTU_ERR_VERIFY, "hardware worklists: %llu vertices or warps are left",
 			       (unsigned long long)left) : 0;
 }
@@ -282,7 +277,7 @@ uint64_t lab_hwwl_pushed(const struct lab_hwwl *u)
 	unsigned i;
 
 	for (i = 0; i < u->sms; i++)
-		n += u->out[i].count;
+		n += u->sm[i].out.count;
 	return n;
 }
 
@@ -300,11 +295,11 @@ lab_mask lab_hwwl_pop(struct lab_warp *w, struct lab_hwwl *u, lab_u32 *vertex)
 
 static bool push(struct lab_hwwl *u, unsigned sm, uint32_t v)
 {
-	struct bank *b = &u->out[sm];
+	struct bank *b = &u->sm[sm].out;
 	unsigned i;
 
 	for (i = 0; i < u->sms && b->count == u->capacity; i++)
-		b = u->out[i].count < b->count ? &u->out[i] : b;
+		b = u->sm[i].out.count < b->count ? &u->sm[i].out : b;
 	if (b->count < u->capacity) {
 		enqueue(u, b, v);
 		return true;

@@ -22,17 +22,10 @@ static unsigned port_of(const struct lab *lab, int unit, unsigned at)
 void lab_unit_memory(struct lab *lab, int unit, unsigned at, enum lab_kind kind, uint64_t addr, unsigned sectors,
 		     uint64_t tag)
 {
-	uint32_t node = lab_node_alloc(lab);
-	struct lab_node *n = &lab->calendar.node[node];
+	uint32_t node = lab_request(lab, kind, port_of(lab, unit, at), (uint32_t)(addr / LAB_LINE), sectors,
+				    LAB_REPLY_TO_UNIT, (uint32_t)unit);
 
-	n->op = (uint8_t)kind;
-	n->sectors = (uint8_t)sectors;
-	n->partial = 0;
-	n->line = (uint32_t)(addr / LAB_LINE);
-	n->port = (uint16_t)port_of(lab, unit, at);
-	n->reply_to = LAB_REPLY_TO_UNIT;
-	n->owner = (uint32_t)unit;
-	n->value = tag;
+	lab->calendar.node[node].value = tag;
 	lab_send(lab, node, lab->calendar.now);
 }
 

@@ -4,38 +4,7 @@
 
 #include "firmware-model/lab/kernels/kernels.h"
 #include "firmware-model/lab/oracle/oracle.h"
-#include "firmware-model/lab/engine/warp.h"
-#include "tests/unit/test.h"
-
-static struct gtu_error err;
-
-static struct lab *lab_of(const char *machine, const char *set)
-{
-	struct lab_machine m;
-	struct lab *lab;
-	int rc = lab_machine_open(machine, &m, &err);
-
-	rc = rc ? rc : set ? lab_machine_set(&m, set, &err) : 0;
-	rc = rc ? rc : lab_create(&m, &lab, &err);
-	CHECKF(!rc, "%s", err.text);
-	return lab;
-}
-
-static struct lab_array array_of(struct lab *lab, const char *name, uint64_t words)
-{
-	struct lab_array a;
-	int rc = lab_alloc(lab, name, 4 * words, LAB_DEVICE, &a, &err);
-
-	CHECKF(!rc, "%s", err.text);
-	return a;
-}
-
-static int launch(struct lab *lab, const struct lab_kernel *k, const void *args, uint64_t grid, uint32_t block)
-{
-	struct lab_launch l = { .kernel = k, .args = args, .grid = grid, .block = block };
-
-	return lab_run(lab, &l, NULL, &err);
-}
+#include "lab_test.h"
 
 /* ---- Oracles ----------------------------------------------------------------------------------- */
 
@@ -188,16 +157,12 @@ TEST(runs_are_deterministic)
 
 /* ---- The warp language ------------------------------------------------------------------------- */
 
-static const char *const one_name[] = { "out[i]" };
 struct out_args {
 	struct lab_array out;
 	int unit;
 };
 
-/*
- * Lane i iterates at most i times; odd lanes break after 3, multiples of 5 continue in iteration 2,
- * lane 30 returns.
- */
+/* Lane i iterates i times; odd lanes break after 3, multiples of 5 continue in 2, lane 30 returns. */
 static void control(struct lab_warp *w, const void *p)
 {
 	const struct out_args *a = p;
@@ -221,8 +186,7 @@ static void control(struct lab_warp *w, const void *p)
 	}
 	lab_store32(w, 0, &a->out, lane, sum + 1000);
 }
-static const struct lab_kernel control_kernel = { .name = "control", .warp = control, .statement = one_name,
-						  .statements = 1 };
+ONE_KERNEL(control);
 
 TEST(break_continue_and_return_act_per_lane)
 {
@@ -297,8 +261,8 @@ static void reduce(struct lab_warp *w, const void *p)
 	LAB_IF(w, lab_eq(t, lab_all(0)))
 		lab_store32(w, 0, &a->out, lab_all((uint32_t)w->block), lab_shared_load(w, t));
 }
-static const struct lab_kernel reduce_kernel = { .name = "reduce", .warp = reduce, .statement = one_name, .statements = 1,
-						 .shared = 1024 };
+static const struct lab_kernel reduce_kernel = { .name = "reduce", .warp = reduce, .statement = one_statement,
+						 .statements = 1, .shared = 1024 };
 
 TEST(blocks_use_shared_memory_and_barriers)
 {
@@ -323,7 +287,7 @@ static void out_of_bounds(struct lab_warp *w, const void *p)
 
 	lab_load32(w, 0, &a->out, lab_thread(w));
 }
-static const struct lab_kernel out_of_bounds_kernel = { .name = "beyond", .warp = out_of_bounds, .statement = one_name, .statements = 1 };
+ONE_KERNEL(out_of_bounds);
 
 static void waits_for_silent_unit(struct lab_warp *w, const void *p)
 {
@@ -332,7 +296,7 @@ static void waits_for_silent_unit(struct lab_warp *w, const void *p)
 		lab_unit_request(w, 0, 0, 7, NULL, 0); /* the unit never replies */
 	lab_barrier(w);
 }
-static const struct lab_kernel waits_for_silent_unit_kernel = { .name = "lonely", .warp = waits_for_silent_unit, .statement = one_name, .statements = 1 };
+ONE_KERNEL(waits_for_silent_unit);
 static void silent_unit(void *ctx, uint32_t warp, unsigned at, uint64_t value, uint64_t cycle)
 {
 	(void)ctx, (void)warp, (void)at, (void)value, (void)cycle;
@@ -345,7 +309,7 @@ TEST(invalid_programs_are_reported)
 	struct lab_unit unit = { .name = "deaf", .attach_point = LAB_IN_SM, .ask = silent_unit };
 
 	CHECK_EQ(launch(lab, &out_of_bounds_kernel, &a, 1, 64), GTU_ERR_FAIL);
-	CHECKF(strstr(err.text, "out[i] in lane 8 of warp 1, block 0 is element 40 of array out, which has 40"), "%s", err.text);
+	CHECKF(strstr(err.text, "access in lane 8 of warp 1, block 0 is element 40 of array out, which has 40"), "%s", err.text);
 	CHECK_EQ(launch(lab, &out_of_bounds_kernel, &a, 1, 32), GTU_ERR_USAGE);
 	CHECK(strstr(err.text, "stopped inside a kernel"));
 	lab_destroy(lab);
@@ -418,7 +382,7 @@ static void ask_double(struct lab_warp *w, const void *p)
 	lab_unit_request(w, a->unit, 0, (w->block * 2 + w->in_block) * 13, &answer, sizeof(answer));
 	lab_store32(w, 0, &a->out, lab_thread(w), lab_all(answer));
 }
-static const struct lab_kernel ask_kernel = { .name = "ask", .warp = ask_double, .statement = one_name, .statements = 1 };
+ONE_KERNEL(ask_double);
 
 TEST(unit_replies_after_reading_memory)
 {
@@ -437,7 +401,7 @@ TEST(unit_replies_after_reading_memory)
 		d.data = in.data;
 		CHECK(!lab_attach(lab, &unit, &d, &d.unit, &err));
 		a.unit = d.unit;
-		CHECKF(!launch(lab, &ask_kernel, &a, 16, 64), "%s", err.text);
+		CHECKF(!launch(lab, &ask_double_kernel, &a, 16, 64), "%s", err.text);
 		CHECK_EQ(d.answered, 32);
 		CHECK_EQ(lab_stats(lab)->unit_requests, 32);
 		CHECK_EQ(lab_stats(lab)->unit_replies, 32);

@@ -1,68 +1,30 @@
 // SPDX-License-Identifier: MIT
 /* Traversal over the link: results against the reference, requests against a hand calculation. */
-#include <math.h>
-
 #include "firmware-model/lab/kernels/emogi.h"
-#include "tests/unit/test.h"
-#include "tools/reference/reference.h"
+#include "lab_test.h"
 
-static struct gtu_error err;
-static struct lab_machine v100;
 static uint32_t result[4096];
 
-static struct gtu_graph *generated(uint32_t kind, uint32_t edge_bytes)
+static struct gtu_graph *small_graph(uint32_t kind, uint32_t edge_bytes)
 {
-	struct gtu_generate_options o = { .kind = kind, .scale = 9, .n = 700, .degree = kind == GTU_GEN_ROAD ? 0 : 6, .seed = 3,
-					  .edge_bytes = edge_bytes, .random_weights = 60 };
-	struct gtu_graph *g;
-
-	CHECKF(!gtu_graph_generate(&o, NULL, &g, &err), "%s", err.text);
-	return g;
-}
-
-static bool same(const struct gtu_graph *g, const struct lab_emogi *config)
-{
-	uint64_t *whole = calloc(g->n, 8), v;
-	double *real = calloc(g->n, 8), change;
-	bool equal = true;
-
-	switch (config->algorithm) {
-	case LAB_EMOGI_BFS:
-		reference_bfs(g, config->source, whole);
-		break;
-	case LAB_EMOGI_CC:
-		reference_components(g, whole);
-		break;
-	case LAB_EMOGI_SSSP:
-		reference_sssp(g, config->source, real);
-		for (v = 0; v < g->n; v++)
-			whole[v] = isinf(real[v]) ? UINT64_MAX : (uint64_t)real[v];
-		break;
-	default:
-		reference_pagerank(g, 0.85, config->iterations, real, &change);
-		for (v = 0; v < g->n; v++)
-			equal &= fabs((double)((float *)result)[v] - real[v]) <= 1e-5 * real[v] + 1e-9;
-	}
-	for (v = 0; v < g->n && config->algorithm != LAB_EMOGI_PR; v++)
-		equal &= result[v] == (uint32_t)whole[v];
-	free(whole);
-	free(real);
-	return equal;
+	return generated((struct gtu_generate_options){ .kind = kind, .scale = 9, .n = 700, .degree = kind == GTU_GEN_ROAD ? 0 : 6,
+							.seed = 3, .edge_bytes = edge_bytes, .random_weights = 60 });
 }
 
 TEST(every_variant_matches_the_reference)
 {
 	static const uint32_t kinds[] = { GTU_GEN_KRONECKER, GTU_GEN_UNIFORM, GTU_GEN_ROAD };
+	static const enum lab_expect_what what[] = { LAB_LEVELS, LAB_DISTANCES, LAB_COMPONENTS, LAB_RANKS };
+	struct lab_machine v100 = machine_of("v100", FEWER_SMS);
 	struct lab_emogi_counts s;
 	unsigned k, a, x, bytes;
 
 	/* 4-byte edges are in unified memory, larger than the device memory for it */
-	CHECK(!lab_machine_open("v100", &v100, &err));
 	CHECK(!lab_machine_set(&v100, "uvm.block=64 KiB", &err) && !lab_machine_set(&v100, "uvm.page=4 KiB", &err) &&
 	      !lab_machine_set(&v100, "uvm.block=8 KiB", &err) && !lab_machine_set(&v100, "uvm.memory=16 KiB", &err));
 	for (k = 0; k < 3; k++)
 		for (bytes = 4; bytes <= 8; bytes += 4) {
-			struct gtu_graph *g = generated(kinds[k], bytes);
+			struct gtu_graph *g = small_graph(kinds[k], bytes);
 
 			for (a = 0; a < LAB_EMOGI_ALGORITHMS; a++)
 				for (x = 0; x < LAB_VARIANTS; x++) {
@@ -70,7 +32,7 @@ TEST(every_variant_matches_the_reference)
 
 					CHECKF(!lab_emogi_run(&v100, &config, NULL, result, &s, &err), "%s", err.text);
 					CHECK(s.lab.uvm_evictions > 0 || bytes == 8 || g->m * 4 <= 16384);
-					CHECKF(same(g, &config), "%s %s of %u bytes on %s differs", lab_emogi_variant_name[x],
+					CHECKF(same(g, what[a], 5, 4, result), "%s %s of %u bytes on %s differs", lab_emogi_variant_name[x],
 					       lab_emogi_algorithm_name[a], bytes, g->name);
 				}
 			gtu_graph_close(g);
@@ -88,6 +50,7 @@ TEST(request_sizes_match_the_paper)
 	uint64_t src[73], dst[73];
 	struct gtu_read_options o = { .direction = GTU_DIRECTED, .edge_bytes = 8 };
 	struct gtu_graph *g;
+	struct lab_machine v100 = machine_of("v100", NULL);
 	struct lab_emogi_counts s;
 	unsigned i, x;
 
@@ -95,7 +58,6 @@ TEST(request_sizes_match_the_paper)
 		src[i] = i >= 9;
 		dst[i] = i + 1;
 	}
-	CHECK(!lab_machine_open("v100", &v100, &err));
 	CHECKF(!gtu_graph_from_edges(74, 73, src, dst, GTU_WEIGHT_NONE, NULL, &o, &g, &err), "%s", err.text);
 	for (x = 0; x < LAB_VARIANTS; x++) {
 		struct lab_emogi config = { x, LAB_EMOGI_BFS, g, 1, 0, false };
@@ -114,9 +76,9 @@ TEST(request_sizes_match_the_paper)
 
 TEST(array_copy_request_sizes_match_the_paper)
 {
+	struct lab_machine v100 = machine_of("v100", NULL);
 	struct lab_emogi_counts s;
 
-	CHECK(!lab_machine_open("v100", &v100, &err));
 	CHECKF(!lab_emogi_array(&v100, LAB_ALIGNED, false, 65536, NULL, &s, &err), "%s", err.text);
 	CHECK_EQ(s.lab.link_request[4], 2048);
 	CHECKF(!lab_emogi_array(&v100, LAB_MERGED, false, 65536, NULL, &s, &err), "%s", err.text);
@@ -161,9 +123,8 @@ TEST(monitor_tracks_requests_in_flight)
 TEST(monitor_mismatch_is_reported)
 {
 	struct lab_monitor m;
-	struct lab *lab;
+	struct lab *lab = lab_of("v100", NULL);
 
-	CHECK(!lab_machine_open("v100", &v100, &err) && !lab_create(&v100, &lab, &err));
 	CHECKF(!lab_monitor_attach(lab, &m, &err), "%s", err.text);
 	CHECKF(!lab_monitor_check(lab, &m, &err), "%s", err.text);
 	zcm_stream(&m.zcm, GTU_ZCM_HOST_READ, 0, 32, 0, 1);
@@ -171,22 +132,20 @@ TEST(monitor_mismatch_is_reported)
 	CHECKF(strstr(err.text, "1 requests of 32 bytes, the link 0"), "%s", err.text);
 	lab_monitor_free(&m);
 	lab_destroy(lab);
-	CHECK(!lab_machine_open("gtx980", &v100, &err) && !lab_create(&v100, &lab, &err));
+	lab = lab_of("gtx980", NULL);
 	CHECK_EQ(lab_monitor_attach(lab, &m, &err), GTU_ERR_USAGE);
 	lab_destroy(lab);
 }
 
 TEST(invalid_runs_are_rejected)
 {
-	struct gtu_graph *g = generated(GTU_GEN_UNIFORM, 4);
+	struct gtu_graph *g = small_graph(GTU_GEN_UNIFORM, 4);
 	struct lab_emogi config = { LAB_NAIVE, LAB_EMOGI_SSSP, g, 5, 0, false };
-	struct lab_machine gtx;
+	struct lab_machine gtx = machine_of("gtx980", NULL), v100 = machine_of("v100", NULL);
 	struct lab_emogi_counts s;
 
-	CHECK(!lab_machine_open("gtx980", &gtx, &err));
 	CHECK_EQ(lab_emogi_run(&gtx, &config, NULL, result, &s, &err), GTU_ERR_USAGE);
 	CHECK(strstr(err.text, "has no link"));
-	CHECK(!lab_machine_open("v100", &v100, &err));
 	config.source = (uint32_t)g->n;
 	CHECK_EQ(lab_emogi_run(&v100, &config, NULL, result, &s, &err), GTU_ERR_USAGE);
 	config.source = 0;

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 /* The IRU in the partitions: streams are complete, graph kernels compute the same with it. */
-#include "lab_same.h"
-#include "tests/unit/test.h"
+#include "firmware-model/lab/kernels/iru_graph.h"
+#include "lab_test.h"
 
-static struct gtu_error err;
+static const enum lab_expect_what what[] = { LAB_LEVELS, LAB_DISTANCES, LAB_RANKS };
 static uint32_t result[2][4096];
 
 /* ---- A stream alone -------------------------------------------------------------------------- */
 
-static const char *const stream_names[] = { "out" };
 struct stream_args {
 	struct lab_iru *iru;
 	struct lab_array out[3], target;
@@ -30,28 +29,22 @@ static void take(struct lab_warp *w, const void *p)
 		lab_store32(w, 0, &a->out[2], i, lanes.position);
 	}
 }
-static const struct lab_kernel take_kernel = { .name = "take", .warp = take, .statement = stream_names, .statements = 1 };
+ONE_KERNEL(take);
 
 static void stream(uint32_t n, uint32_t range, unsigned op)
 {
 	struct stream_args a = { .warps = (n + 31) / 32 };
-	struct lab_launch l = { &take_kernel, &a, (a.warps + 3) / 4, 128, NULL };
-	struct lab_array index, secondary;
-	struct lab_machine m;
-	struct lab *lab;
+	struct lab *lab = lab_of("gtx980", NULL);
+	struct lab_array index = array_of(lab, "index", n), secondary = array_of(lab, "secondary", n);
 	const struct lab_iru_counts *c;
 	uint64_t seed = n + range, sum = 0, got = 0, out = 0;
 	uint32_t i, *o[3], *in, *with;
 	uint8_t *met = calloc(n, 1);
 
-	CHECK(!lab_machine_open("gtx980", &m, &err));
-	CHECK(!lab_create(&m, &lab, &err));
 	CHECKF(!lab_iru_attach(lab, &lab_iru_published, LAB_IRU_TIMEOUT, &a.iru, &err), "%s", err.text);
-	CHECK(!lab_alloc(lab, "index", 4 * n, LAB_DEVICE, &index, &err));
-	CHECK(!lab_alloc(lab, "secondary", 4 * n, LAB_DEVICE, &secondary, &err));
-	CHECK(!lab_alloc(lab, "target", 4 * range, LAB_DEVICE, &a.target, &err));
+	a.target = array_of(lab, "target", range);
 	for (i = 0; i < 3; i++) {
-		CHECK(!lab_alloc(lab, "out", 128 * a.warps, LAB_DEVICE, &a.out[i], &err));
+		a.out[i] = array_of(lab, "out", 32 * a.warps);
 		o[i] = a.out[i].data;
 	}
 	in = index.data;
@@ -62,7 +55,7 @@ static void stream(uint32_t n, uint32_t range, unsigned op)
 		sum += with[i];
 	}
 	lab_iru_configure(a.iru, &a.target, &index, &secondary, n, op, true);
-	CHECKF(!lab_run(lab, &l, NULL, &err), "%s", err.text);
+	CHECKF(!launch(lab, &take_kernel, &a, (a.warps + 3) / 4, 128), "%s", err.text);
 	CHECKF(!lab_iru_finish(a.iru, &err), "%s", err.text);
 	c = lab_iru_counts(a.iru);
 	for (i = 0; i < 32 * a.warps; i++) {
@@ -102,20 +95,15 @@ TEST(stream_is_complete)
 TEST(unrequested_elements_are_reported)
 {
 	struct stream_args a = { .warps = 2 };
-	struct lab_launch l = { &take_kernel, &a, 1, 128, NULL };
-	struct lab_array index;
-	struct lab_machine m;
-	struct lab *lab;
+	struct lab *lab = lab_of("gtx980", NULL);
+	struct lab_array index = array_of(lab, "index", 96);
 	unsigned i;
 
-	CHECK(!lab_machine_open("gtx980", &m, &err));
-	CHECK(!lab_create(&m, &lab, &err));
 	CHECK(!lab_iru_attach(lab, &lab_iru_published, LAB_IRU_TIMEOUT, &a.iru, &err));
-	CHECK(!lab_alloc(lab, "index", 4 * 96, LAB_DEVICE, &index, &err));
 	for (i = 0; i < 3; i++)
-		CHECK(!lab_alloc(lab, "out", 512, LAB_DEVICE, &a.out[i], &err));
+		a.out[i] = array_of(lab, "out", 128);
 	lab_iru_configure(a.iru, &index, &index, NULL, 96, GTU_IRU_OP_NONE, true);
-	CHECKF(!lab_run(lab, &l, NULL, &err), "%s", err.text);
+	CHECKF(!launch(lab, &take_kernel, &a, 1, 128), "%s", err.text);
 	CHECK_EQ(lab_iru_finish(a.iru, &err), GTU_ERR_VERIFY);
 	lab_destroy(lab);
 	lab_iru_free(a.iru);
@@ -128,15 +116,13 @@ TEST(results_are_equal_with_and_without_iru)
 	static const uint32_t kinds[] = { GTU_GEN_KRONECKER, GTU_GEN_PLANAR, GTU_GEN_ROAD, GTU_GEN_UNIFORM };
 	struct lab_iru_counts c;
 	struct lab_stats s;
-	struct lab_machine m;
+	struct lab_machine m = machine_of("gtx980", NULL);
 	unsigned k, a, with;
 
-	CHECK(!lab_machine_open("gtx980", &m, &err));
 	for (k = 0; k < 4; k++) {
-		struct gtu_generate_options o = { .kind = kinds[k], .scale = 10, .n = 900, .seed = 7, .random_weights = 64 };
-		struct gtu_graph *g;
+		struct gtu_graph *g = generated((struct gtu_generate_options){ .kind = kinds[k], .scale = 10, .n = 900, .seed = 7,
+									       .random_weights = 64 });
 
-		CHECKF(!gtu_graph_generate(&o, NULL, &g, &err), "%s", err.text);
 		for (a = 0; a < LAB_IRU_ALGORITHMS; a++)
 			for (with = 0; with < 2; with++) {
 				struct lab_iru_config config = { a, g, 3, 3, with, with, lab_iru_published, LAB_IRU_TIMEOUT, with };
@@ -144,7 +130,7 @@ TEST(results_are_equal_with_and_without_iru)
 				memset(&c, 0, sizeof(c));
 				CHECKF(!lab_iru_run(&m, &config, NULL, result[with], &s, &c, &err), "%s %s: %s", g->name,
 				       lab_iru_algorithm_name[a], err.text);
-				CHECKF(same(g, config.algorithm, config.source, config.iterations, result[with]), "%s %s differs on %s", lab_iru_algorithm_name[a],
+				CHECKF(same(g, what[a], config.source, config.iterations, result[with]), "%s %s differs on %s", lab_iru_algorithm_name[a],
 				       with ? "with an IRU" : "without", g->name);
 				CHECK(!with || c.elements >= g->m / 2);
 				CHECK(!with || a != LAB_IRU_BFS || !c.core.merged);
@@ -161,7 +147,7 @@ TEST(block_expands_high_degree_vertices)
 	struct gtu_graph g = { .name = "two hubs", .n = 1024, .edge_bytes = 4, .row = row, .col = col, .weight = weight,
 			       .weight_type = GTU_WEIGHT_U32 };
 	struct lab_iru_config config = { LAB_IRU_BFS, &g, 0, 1, true, false, lab_iru_published, LAB_IRU_TIMEOUT, 0 };
-	struct lab_machine m;
+	struct lab_machine m = machine_of("gtx980", NULL);
 	struct lab_stats s;
 	uint64_t v, k;
 
@@ -176,18 +162,15 @@ TEST(block_expands_high_degree_vertices)
 		}
 	}
 	row[g.n] = g.m;
-	CHECK(!lab_machine_open("gtx980", &m, &err));
 	CHECKF(!lab_iru_run(&m, &config, NULL, result[0], &s, NULL, &err), "%s", err.text);
 	for (v = 0; v < g.n; v++)
 		CHECK_EQ(result[0][v], v == 0 ? 0 : v < 4 ? 1 : 2);
 	/* every edge once into the frontier, every vertex listed once */
 	CHECK_EQ(s.lanes[LAB_STORE], 2 * g.m + g.n - 1 - g.m);
-	config.algorithm = LAB_IRU_SSSP;
-	CHECKF(!lab_iru_run(&m, &config, NULL, result[0], &s, NULL, &err), "%s", err.text);
-	CHECK(same(&g, config.algorithm, config.source, config.iterations, result[0]));
-	config.algorithm = LAB_IRU_PR;
-	CHECKF(!lab_iru_run(&m, &config, NULL, result[0], &s, NULL, &err), "%s", err.text);
-	CHECK(same(&g, config.algorithm, config.source, config.iterations, result[0]));
+	for (config.algorithm = LAB_IRU_SSSP; config.algorithm <= LAB_IRU_PR; config.algorithm++) {
+		CHECKF(!lab_iru_run(&m, &config, NULL, result[0], &s, NULL, &err), "%s", err.text);
+		CHECK(same(&g, what[config.algorithm], config.source, config.iterations, result[0]));
+	}
 }
 
 TEST_MAIN

@@ -3,14 +3,10 @@
  * GraphPEG in the SMs: it returns exactly the edges of its vertices; fetches and timing against
  * hand calculations; all strategies compute the same results for the six benchmarks.
  */
-#include <math.h>
-#include <stdlib.h>
-
 #include "firmware-model/lab/kernels/peg_graph.h"
-#include "tests/unit/test.h"
+#include "lab_test.h"
 #include "tools/reference/reference.h"
 
-static struct gtu_error err;
 static struct lab_machine machine;
 
 /* ---- A stream alone -------------------------------------------------------------------------- */
@@ -18,7 +14,6 @@ static struct lab_machine machine;
 #define N 700u
 #define M 20000u
 
-static const char *const stream_names[] = { "met" };
 struct stream_args {
 	struct lab_peg *peg;
 	struct lab_array met, times;
@@ -41,7 +36,7 @@ static void take(struct lab_warp *w, const void *p)
 		if (!l.active)
 			return;
 		w->mask = l.active;
-		lab_atomic_add(w, 0, &a->met, a->vertices ? l.source : l.weight, lab_all(1));
+		lab_atomic(w, 0, &a->met, LAB_ADD_U32, a->vertices ? l.source : l.weight, lab_all(1));
 		for (m = l.active; m && !a->vertices; m &= m - 1) {
 			unsigned i = (unsigned)__builtin_ctz(m);
 			uint32_t e = l.weight[i];
@@ -54,7 +49,7 @@ static void take(struct lab_warp *w, const void *p)
 		w->mask = ~0u;
 	}
 }
-static const struct lab_kernel take_kernel = { .name = "take", .warp = take, .statement = stream_names, .statements = 1 };
+ONE_KERNEL(take);
 
 struct bench {
 	struct lab *lab;
@@ -71,11 +66,11 @@ static uint32_t bench_init(struct bench *b, const struct lab_peg_build *build, u
 
 	CHECK(!lab_create(&machine, &b->lab, &err));
 	CHECKF(!lab_peg_attach(b->lab, build, &b->a.peg, &err), "%s", err.text);
-	CHECK(!lab_alloc(b->lab, "row", 4 * (N + 1), LAB_DEVICE, &b->row, &err));
-	CHECK(!lab_alloc(b->lab, "col", 4 * M, LAB_DEVICE, &b->col, &err));
-	CHECK(!lab_alloc(b->lab, "weight", 4 * M, LAB_DEVICE, &b->weight, &err));
-	CHECK(!lab_alloc(b->lab, "list", 4 * N, LAB_DEVICE, &b->list, &err));
-	CHECK(!lab_alloc(b->lab, "met", 4 * M, LAB_DEVICE, &b->a.met, &err));
+	b->row = array_of(b->lab, "row", N + 1);
+	b->col = array_of(b->lab, "col", M);
+	b->weight = array_of(b->lab, "weight", M);
+	b->list = array_of(b->lab, "list", N);
+	b->a.met = array_of(b->lab, "met", M);
 	row = b->row.data;
 	list = b->list.data;
 	for (v = 0; v < n; v++) {
@@ -104,11 +99,9 @@ static struct lab_peg_stream stream_of(const struct bench *b, uint32_t listed)
 
 static void go(struct bench *b, const struct lab_peg_stream *s)
 {
-	const struct lab_launch l = { &take_kernel, &b->a, 2 * machine.sms, 64, NULL };
-
 	memset(b->a.met.data, 0, 4 * M);
 	CHECKF(!lab_peg_begin(b->a.peg, s, &err), "%s", err.text);
-	CHECKF(!lab_run(b->lab, &l, NULL, &err), "%s", err.text);
+	CHECKF(!launch(b->lab, &take_kernel, &b->a, 2 * machine.sms, 64), "%s", err.text);
 	CHECKF(!lab_peg_end(b->a.peg, &err), "%s", err.text);
 	CHECK(!b->a.wrong);
 }
@@ -198,14 +191,16 @@ static uint32_t forty(uint32_t v)
  * list, two offsets, 32 edges (the first line, aligned) and 8 edges: 4 fetches, the last two
  * overlapping. A fetch of a cold line takes the crossbar there and back, L2 and DRAM.
  */
-static void by_hand(void)
+TEST(one_vertex_by_hand)
 {
 	struct lab_peg_build build = lab_peg_published;
 	struct bench b = { 0 };
 	struct lab_peg_stream s;
 	const struct lab_peg_counts *c;
-	uint64_t trip = 2ull * machine.noc_latency + machine.l2_latency + machine.dram_latency;
+	uint64_t trip;
 
+	machine = machine_of("graphpeg", NULL);
+	trip = 2ull * machine.noc_latency + machine.l2_latency + machine.dram_latency;
 	build.balance_edges = false;
 	bench_init(&b, &build, 6, forty);
 	((uint32_t *)b.list.data)[0] = 1;
@@ -227,16 +222,14 @@ static void by_hand(void)
 	bench_end(&b);
 }
 
-/*
- * A hub's 9000 edges on SM 0: balancing moves some to other SMs and saves time; balancing vertex
- * lists cannot help.
- */
-static void balancing(void)
+/* A hub's 9000 edges on SM 0: balancing moves some to other SMs and saves time. */
+TEST(balancing_saves_time)
 {
 	struct lab_peg_build build = lab_peg_published;
 	uint64_t cycles[3], moved[3];
 	unsigned i;
 
+	machine = machine_of("graphpeg", NULL);
 	for (i = 0; i < 3; i++) {
 		struct bench b = { 0 };
 		struct lab_peg_stream s;
@@ -257,63 +250,32 @@ static void balancing(void)
 
 /* ---- Algorithms --------------------------------------------------------------------------------- */
 
-static struct gtu_graph *weighted(unsigned kind, uint64_t n, double degree, uint32_t **weight, uint32_t **col)
-{
-	struct gtu_generate_options o = { .kind = kind, .n = n, .scale = 9, .degree = degree, .seed = 5, .simplify = 1 };
-	struct gtu_graph *g;
-	uint64_t v, e, t;
-
-	CHECKF(!gtu_graph_generate(&o, NULL, &g, &err), "%s", err.text);
-	*weight = malloc(4 * g->m);
-	*col = malloc(4 * g->m);
-	for (v = 0; v < g->n; v++) {
-		for (e = g->row[v]; e < g->row[v + 1]; e++) {
-			t = gtu_graph_target(g, e);
-			(*weight)[e] = 1 + (uint32_t)((v + t) * 2654435761u % 61);
-			(*col)[e] = (uint32_t)t;
-		}
-	}
-	return g;
-}
-
 static void check_result(const struct gtu_graph *g, const struct lab_pg_config *config, const struct lab_pg_result *r)
 {
-	uint64_t *whole = calloc(g->n + 1, 8), v, source = config->source;
-	double *real = calloc(g->n + 1, 8);
-	const char *what = lab_pg_algorithm_name[config->algorithm], *by = lab_pg_strategy_name[config->strategy];
+	static const enum lab_expect_what what[] = { LAB_LEVELS, LAB_DISTANCES, LAB_LEVELS, LAB_LEVELS, 0, LAB_CORES };
+	const char *name = lab_pg_algorithm_name[config->algorithm], *by = lab_pg_strategy_name[config->strategy];
+	uint64_t *levels, *shares, v;
+	double real;
 
-	CHECKF(r->whole, "%s, %s", what, by);
-	switch (config->algorithm) {
-	case LAB_PG_BFS:
-		reference_bfs(g, source, whole);
-		break;
-	case LAB_PG_SSSP:
-		reference_sssp(g, source, real);
-		for (v = 0; v < g->n; v++)
-			whole[v] = isinf(real[v]) ? UINT64_MAX : (uint64_t)real[v];
-		break;
-	case LAB_PG_BC:
-		reference_betweenness(g, &source, 1, real);
-		reference_bfs(g, source, whole);
-		for (v = 0; v < g->n; v++)
-			CHECKF(v == source || fabs((double)r->score[v] - real[v]) <= 1e-4 * real[v], "%s, %s: %g of %g", what, by,
-			       (double)r->score[v], real[v]);
-		break;
-	case LAB_PG_STCON:
-		reference_bfs(g, source, whole);
-		CHECKF(r->met == (whole[config->target] != UINT64_MAX), "%s, %s", what, by);
-		memset(whole, 0, 8 * g->n);
-		break;
-	case LAB_PG_GC:
-		CHECKF(reference_same_color(g, r->value) == UINT64_MAX, "%s, %s", what, by);
-		break;
-	default:
-		reference_cores(g, whole);
+	CHECKF(r->whole, "%s, %s", name, by);
+	if (config->algorithm == LAB_PG_GC) {
+		CHECKF(reference_same_color(g, r->value) == UINT64_MAX, "%s, %s", name, by);
+	} else if (config->algorithm == LAB_PG_STCON) {
+		levels = lab_expect(g, LAB_LEVELS, config->source, 0, &err);
+		CHECKF(r->met == (levels[config->target] != UINT64_MAX), "%s, %s", name, by);
+		free(levels);
+	} else {
+		CHECKF(same(g, what[config->algorithm], config->source, 0, r->value), "%s, %s differs", name, by);
 	}
-	for (v = 0; v < g->n && config->algorithm != LAB_PG_GC && config->algorithm != LAB_PG_STCON; v++)
-		CHECKF(r->value[v] == (uint32_t)whole[v], "%s, %s: %u of %u at %u", what, by, r->value[v], (uint32_t)whole[v], (unsigned)v);
-	free(whole);
-	free(real);
+	if (config->algorithm != LAB_PG_BC)
+		return;
+	shares = lab_expect(g, LAB_SHARES, config->source, 0, &err);
+	for (v = 0; v < g->n; v++) {
+		memcpy(&real, &shares[v], 8);
+		CHECKF(v == config->source || fabs((double)r->score[v] - real) <= 1e-4 * real, "%s, %s: %g of %g", name, by,
+		       (double)r->score[v], real);
+	}
+	free(shares);
 }
 
 /* Every algorithm by every strategy, with large and with small on-chip memory and push only. */
@@ -387,28 +349,11 @@ static void refused(const struct gtu_graph *g)
 	free(r.value);
 }
 
-static void open_machine(void)
-{
-	CHECKF(!lab_machine_open("graphpeg", &machine, &err), "%s", err.text);
-}
-
-TEST(by_hand)
-{
-	open_machine();
-	by_hand();
-}
-
-TEST(balancing)
-{
-	open_machine();
-	balancing();
-}
-
 TEST(pops_exactly_the_listed_edges)
 {
 	struct lab_peg_build build = lab_peg_published;
 
-	open_machine();
+	machine = machine_of("graphpeg", NULL);
 	exactly(&build, few);
 	exactly(&build, hub);
 	build.entries = 4;
@@ -423,7 +368,7 @@ TEST(vertex_list)
 {
 	struct lab_peg_build build = lab_peg_published;
 
-	open_machine();
+	machine = machine_of("graphpeg", NULL);
 	vertices(&build);
 	build.list_bytes = 256;
 	vertices(&build);
@@ -431,20 +376,15 @@ TEST(vertex_list)
 
 static void over(unsigned kind)
 {
-	uint32_t *weight, *col;
-	struct gtu_graph *g = weighted(kind, 300, kind == GTU_GEN_KRONECKER ? 16 : 0, &weight, &col), mine = *g;
+	struct gtu_graph *g = generated((struct gtu_generate_options){
+		.kind = kind, .n = 300, .scale = 9, .degree = kind == GTU_GEN_KRONECKER ? 16 : 0, .seed = 5, .simplify = 1,
+		.random_weights = 61 });
 
-	open_machine();
-	mine.col = col;
-	mine.edge_bytes = 4;
-	mine.weight = weight;
-	mine.weight_type = GTU_WEIGHT_U32;
-	algorithms(&mine, 3, 200);
-	cut(&mine);
-	refused(&mine);
+	machine = machine_of("graphpeg", FEWER_SMS);
+	algorithms(g, 3, 200);
+	cut(g);
+	refused(g);
 	gtu_graph_close(g);
-	free(weight);
-	free(col);
 }
 
 TEST(algorithms_on_a_road_graph)

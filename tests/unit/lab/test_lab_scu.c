@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: MIT
-/*
- * The SCU in the laboratory: its pipeline against hand calculations, and the device model's results
- * and cycles.
- */
+/* The SCU: its pipeline against hand calculations, and the device model's results and cycles. */
 #include "firmware-model/lab/engine/energy.h"
 #include "firmware-model/lab/kernels/scu_graph.h"
-#include "lab_same.h"
-#include "tests/unit/test.h"
+#include "lab_test.h"
 #include "tests/unit/scu_reference.h"
-
-static struct gtu_error err;
 
 /* ---- The pipeline over a memory of constant latency ------------------------------------------ */
 
@@ -286,10 +280,7 @@ static struct ref_tables tables;
 
 static void open_machine(const char *machine, const struct scu_pipe_shape *shape)
 {
-	struct lab_machine m;
-
-	CHECK(!lab_machine_open(machine, &m, &err));
-	CHECK(!lab_create(&m, &lab, &err));
+	lab = lab_of(machine, NULL);
 	CHECKF(!lab_scu_attach(lab, shape, &scu, &err), "%s", err.text);
 	memset(&op, 0, sizeof(op));
 	memset(&ref, 0, sizeof(ref));
@@ -307,18 +298,15 @@ static void close_machine(void)
 	lab_scu_free(scu);
 }
 
-/*
- * Allocate an operand of @count elements of 1 << log2 bytes (log2 > 3: bits) in the lab, and its
- * copy for the reference.
- */
-static uint32_t *operand(unsigned place, unsigned log2, uint64_t count)
+/* An operand of @count elements of 1 << log2 bytes (log2 > 3: bits), and the reference's copy. */
+static uint32_t *operand(unsigned slot, unsigned log2, uint64_t count)
 {
 	uint64_t bytes = log2 > 3 ? (count + 7) / 8 : count << log2;
 
-	CHECK(!lab_alloc(lab, "operand", bytes, LAB_DEVICE, &held[place], &err));
-	op.operand[place] = (struct lab_scu_operand){ &held[place], count };
-	ref.a[place] = (struct ref_array){ true, log2 > 3 ? 0 : log2, count, calloc(1, bytes + 8) };
-	return held[place].data;
+	CHECK(!lab_alloc(lab, "operand", bytes, LAB_DEVICE, &held[slot], &err));
+	op.operand[slot] = (struct lab_scu_operand){ &held[slot], count };
+	ref.a[slot] = (struct ref_array){ true, log2 > 3 ? 0 : log2, count, calloc(1, bytes + 8) };
+	return held[slot].data;
 }
 
 static void twins(void)
@@ -363,11 +351,11 @@ static void both(unsigned opcode, unsigned step, uint32_t param)
 			CHECKF(!memcmp(ref.a[i].bytes, held[i].data, held[i].bytes), "operand %u differs", i);
 }
 
-static void forget(unsigned place)
+static void forget(unsigned slot)
 {
-	op.operand[place].array = NULL;
-	free(ref.a[place].bytes);
-	ref.a[place] = (struct ref_array){ 0 };
+	op.operand[slot].array = NULL;
+	free(ref.a[slot].bytes);
+	ref.a[slot] = (struct ref_array){ 0 };
 }
 
 #define EXPAND_PARAM	(2u << GTU_SCU_INDEX_SHIFT | 2u << GTU_SCU_COUNT_SHIFT)
@@ -500,10 +488,10 @@ static void all_variants(const char *machine, const struct gtu_graph *g, uint32_
 	struct lab_scu_config config = { .graph = g, .source = 3, .iterations = 2, .shape = lab_scu_published, .bfs_lines = lines,
 				   .sssp_lines = lines, .group_lines = lines };
 	struct lab_scu_result r[LAB_SCU_VARIANTS];
-	struct lab_machine m;
+	static const enum lab_expect_what what[] = { LAB_LEVELS, LAB_DISTANCES, LAB_RANKS };
+	struct lab_machine m = machine_of(machine, NULL);
 	unsigned a, w;
 
-	CHECK(!lab_machine_open(machine, &m, &err));
 	while (g->row[config.source] == g->row[config.source + 1])
 		config.source++;
 	for (a = 0; a < LAB_IRU_ALGORITHMS; a++) {
@@ -516,7 +504,7 @@ static void all_variants(const char *machine, const struct gtu_graph *g, uint32_
 			}
 			CHECKF(!lab_scu_graph_run(&m, &config, NULL, result, &r[w], &err), "%s %s, %s: %s", g->name,
 			       lab_iru_algorithm_name[a], lab_scu_variant_name[w], err.text);
-			CHECKF(same(g, config.algorithm, config.source, config.iterations, result), "%s %s differs with %s", g->name, lab_iru_algorithm_name[a],
+			CHECKF(same(g, what[a], config.source, config.iterations, result), "%s %s differs with %s", g->name, lab_iru_algorithm_name[a],
 			       lab_scu_variant_name[w]);
 			CHECK(!r[w].unit.operations == (w < LAB_SCU_BASIC));
 			/* the total is the sum of the parts */
@@ -536,15 +524,14 @@ TEST(every_variant_matches_the_reference)
 {
 	struct gtu_generate_options o = { .kind = GTU_GEN_KRONECKER, .scale = 10, .n = 1024, .degree = 8, .seed = 5, .simplify = 1,
 					  .random_weights = 64 };
-	struct gtu_graph *g;
+	struct gtu_graph *g = generated(o);
 
-	CHECKF(!gtu_graph_generate(&o, NULL, &g, &err), "%s", err.text);
 	all_variants("gtx980", g, 1 << 12);
 	all_variants("tx1", g, 16);		/* tables that forget nearly everything */
 	gtu_graph_close(g);
 	o.kind = GTU_GEN_PLANAR;	/* many levels, a long far list */
 	o.degree = 5;
-	CHECKF(!gtu_graph_generate(&o, NULL, &g, &err), "%s", err.text);
+	g = generated(o);
 	all_variants("tx1", g, 1 << 12);
 	gtu_graph_close(g);
 }
@@ -561,9 +548,8 @@ TEST(energy_is_counts_times_costs)
 	struct lab_energy a = { 0 }, b = { 0 };
 	struct lab_stats s = { .thread_instructions = 1000, .dram_reads = 6, .dram_writes = 4, .cycles = 99 };
 	struct lab_energy_range r;
-	struct lab_machine m;
+	struct lab_machine m = machine_of("tx1", NULL);
 
-	CHECK(!lab_machine_open("tx1", &m, &err));
 	CHECK(lab_energy_costs(&m));
 	m.dram_gbs = 4000;
 	CHECK(!lab_energy_costs(&m));

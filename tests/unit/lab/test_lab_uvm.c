@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Unified memory with page migration: times, prefetch and eviction against hand calculations. */
-#include "firmware-model/lab/engine/lab.h"
-#include "firmware-model/lab/engine/warp.h"
-#include "tests/unit/test.h"
+#include "lab_test.h"
 
 /*
  * A cycle is a nanosecond. A page of 4 KiB takes 1000 cycles; four pages are a block; two blocks
@@ -16,7 +14,6 @@ static const char *const settings[] = {
 #define BATCH 700u
 #define PAGE 1000u
 
-static struct gtu_error err;
 static struct lab_machine machine;
 
 static void set(const char *assignment)
@@ -28,7 +25,7 @@ static void machine_for_tests(void)
 {
 	unsigned i;
 
-	CHECKF(!lab_machine_open("v100", &machine, &err), "%s", err.text);
+	machine = machine_of("v100", NULL);
 	for (i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
 		set(settings[i]);
 }
@@ -66,14 +63,13 @@ LAB_PROGRAM static void touch(struct lab_warp *w, const void *p)
 	}
 }
 
-static const char *const names[] = { "a" };
-static const struct lab_kernel kernel = { .name = "touch", .warp = touch, .statement = names, .statements = 1 };
+ONE_KERNEL(touch);
 
 /* Run one warp over 64 pages. Returns the counters. */
 static struct lab_stats run(enum lab_space space, const uint32_t *page, unsigned steps, uint32_t stride)
 {
 	struct args a = { .page = page, .steps = steps, .stride = stride };
-	struct lab_launch l = { &kernel, &a, 1, 32, NULL };
+	struct lab_launch l = { &touch_kernel, &a, 1, 32, NULL };
 	struct lab_stats s = { 0 };
 	struct lab *lab;
 	int rc = lab_create(&machine, &lab, &err);
@@ -168,10 +164,7 @@ TEST(dense_region_is_prefetched)
 
 TEST(dirty_or_uncopied_pages_are_written_back)
 {
-	/*
-	 * block 0 is evicted with two pages; the store is not waited for and shares a batch with
-	 * the next fault
-	 */
+	/* block 0 is evicted with two pages; the store shares a batch with the next fault */
 	static const uint32_t steps[] = { 0, 1 | WRITE, 4, 8 };
 	struct lab_stats s;
 
@@ -189,7 +182,7 @@ TEST(inconsistent_uvm_keys_are_rejected)
 	machine_for_tests();
 	CHECK(lab_machine_set(&machine, "uvm.block=48 KiB", &err) && strstr(err.text, "powers of two"));
 	CHECK(lab_machine_set(&machine, "uvm.memory=8 KiB", &err) && strstr(err.text, "less than a block"));
-	CHECK(!lab_machine_open("gtx980", &machine, &err));
+	machine = machine_of("gtx980", NULL);
 	CHECK(lab_machine_set(&machine, "uvm.batch=1", &err) && strstr(err.text, "has no unified memory, so"));
 }
 

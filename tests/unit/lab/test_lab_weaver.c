@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* Weaver in the SMs: hand-calculated latencies, work as registered, equal results of all mappings. */
-#include <math.h>
-
 #include "firmware-model/lab/units/wvr_eghw.h"
 #include "firmware-model/lab/kernels/wvr_graph.h"
-#include "tests/unit/test.h"
-#include "tools/reference/reference.h"
-
-static struct gtu_error err;
+#include "lab_test.h"
 
 /* ---- Instructions ------------------------------------------------------------------------------ */
 
-static const char *const no_names[] = { "out" };
 enum { MOMENTS = 12 };
 struct hand {
 	struct lab_weaver *weaver;
@@ -56,22 +50,18 @@ static void one_warp(struct lab_warp *w, const void *p)
 			lab_weaver_skip(w, h->weaver, 7);
 	}
 }
-static const struct lab_kernel one_kernel = { .name = "one", .warp = one_warp, .statement = no_names, .statements = 1 };
+ONE_KERNEL(one_warp);
 
 static int by_hand(struct hand *h, uint32_t latency, bool ahead, struct lab_weaver_counts *c)
 {
 	struct wvr_shape shape = lab_weaver_published;
-	struct lab_machine m;
-	struct lab_launch l = { &one_kernel, h, 1, 1024, NULL };
-	struct lab *lab;
+	struct lab *lab = lab_of("vortex", NULL);
 	int rc;
 
 	shape.table_latency = latency;
 	shape.read_ahead = ahead;
-	CHECK(!lab_machine_open("vortex", &m, &err));
-	CHECK(!lab_create(&m, &lab, &err));
 	CHECKF(!lab_weaver_attach(lab, &shape, &h->weaver, &err), "%s", err.text);
-	rc = lab_run(lab, &l, NULL, &err);
+	rc = launch(lab, &one_warp_kernel, h, 1, 1024);
 	if (!rc)
 		lab_weaver_counts(h->weaver, c);
 	lab_destroy(lab);
@@ -100,10 +90,7 @@ TEST(instruction_latencies)
 		CHECK_EQ(h.at[2] - h.at[1], 1 + L + 1 + 1);
 		/* DEC_LOC: the dense table's latency */
 		CHECK_EQ(h.at[3] - h.at[2], 1 + L);
-		/*
-		 * the rest: S6, S2 (8 lanes), S3 S4 S2 (degree 0), S3 S4 S2 (one lane), S3 (none, a
-		 * cycle), S7
-		 */
+		/* then S6, S2 (8 lanes), S3 S4 S2 (degree 0), S3 S4 S2 (a lane), S3 (none), S7 */
 		CHECK_EQ(h.at[4] - h.at[3], 1 + 1 + 1 + 2 * (S3 + 2) + 1 + 1);
 		/* the end is a request in S8: the warp's own six cycles are longer */
 		CHECK_EQ(h.at[6] - h.at[5], 6);
@@ -145,13 +132,11 @@ TEST(program_errors_are_reported)
 	struct wvr_shape shape = lab_weaver_published;
 	struct lab_weaver *u;
 	struct lab_eghw *e;
-	struct lab_machine m;
 	struct lab *lab;
 
 	CHECK_EQ(by_hand(&h, 10, false, &c), GTU_ERR_FAIL);
 	CHECK(strstr(err.text, "entry 1 of 512 is registered twice"));
-	CHECK(!lab_machine_open("vortex", &m, &err));
-	CHECK(!lab_create(&m, &lab, &err));
+	lab = lab_of("vortex", NULL);
 	shape.entries = 31;
 	CHECK_EQ(lab_weaver_attach(lab, &shape, &u, &err), GTU_ERR_USAGE);
 	shape = lab_weaver_published;
@@ -172,36 +157,10 @@ static struct lab_wvr_config config_of(const struct gtu_graph *g, unsigned algor
 				     .shape = lab_weaver_published, .eghw_requests = 1 };
 }
 
-static void same(const struct gtu_graph *g, unsigned algorithm, const char *mapping)
-{
-	uint64_t *whole = calloc(g->n, 8), v;
-	double *real = calloc(g->n, 8), change;
-
-	if (algorithm == LAB_WVR_BFS)
-		reference_bfs(g, 3, whole);
-	if (algorithm == LAB_WVR_SSSP)
-		reference_sssp(g, 3, real);
-	if (algorithm == LAB_WVR_PR)
-		reference_pagerank(g, 0.85, 2, real, &change);
-	if (algorithm == LAB_WVR_CC)
-		reference_components(g, whole);
-	for (v = 0; v < g->n; v++) {
-		if (algorithm == LAB_WVR_SSSP)
-			whole[v] = isinf(real[v]) ? UINT64_MAX : (uint64_t)real[v];
-		if (algorithm == LAB_WVR_PR)
-			CHECKF(fabs((double)((const float *)result)[v] - real[v]) <= 1e-4 * real[v], "%s: rank of %d by %s", g->name,
-			       (int)v, mapping);
-		else
-			CHECKF(result[v] == (uint32_t)whole[v], "%s: %s of %d by %s is %u, not %u", g->name,
-			       lab_wvr_algorithm_name[algorithm], (int)v, mapping, result[v], (uint32_t)whole[v]);
-	}
-	free(whole);
-	free(real);
-}
-
 /* Without a filter, Weaver returns every edge once. */
 static void all_mappings(const struct lab_machine *m, const struct gtu_graph *g, unsigned algorithm, bool push)
 {
+	static const enum lab_expect_what what[] = { LAB_LEVELS, LAB_DISTANCES, LAB_RANKS, LAB_COMPONENTS };
 	struct lab_wvr_report r;
 	unsigned k;
 
@@ -210,7 +169,8 @@ static void all_mappings(const struct lab_machine *m, const struct gtu_graph *g,
 
 		config.push = push;
 		CHECKF(!lab_wvr_run(m, &config, NULL, result, &r, &err), "%s: %s", lab_wvr_mapping_name[k], err.text);
-		same(g, algorithm, lab_wvr_mapping_name[k]);
+		CHECKF(same(g, what[algorithm], 3, 2, result), "%s: %s by %s differs", g->name, lab_wvr_algorithm_name[algorithm],
+		       lab_wvr_mapping_name[k]);
 		if (k != LAB_MAP_WEAVER)
 			continue;
 		if (algorithm == LAB_WVR_PR) {
@@ -225,15 +185,13 @@ static void all_mappings(const struct lab_machine *m, const struct gtu_graph *g,
 TEST(every_mapping_matches_the_reference)
 {
 	static const uint32_t kinds[] = { GTU_GEN_KRONECKER, GTU_GEN_ROAD, GTU_GEN_POWERLAW, GTU_GEN_PLANAR };
-	struct lab_machine m;
+	struct lab_machine m = machine_of("vortex", NULL);
 	unsigned i, a;
 
-	CHECK(!lab_machine_open("vortex", &m, &err));
 	for (i = 0; i < 4; i++) {
-		struct gtu_generate_options o = { .kind = kinds[i], .scale = 10, .n = 1100, .seed = 3, .random_weights = 64 };
-		struct gtu_graph *g;
+		struct gtu_graph *g = generated((struct gtu_generate_options){ .kind = kinds[i], .scale = 10, .n = 1100, .seed = 3,
+									       .random_weights = 64 });
 
-		CHECKF(!gtu_graph_generate(&o, NULL, &g, &err), "%s", err.text);
 		for (a = 0; a < LAB_WVR_GRAPH_ALGORITHMS; a++)
 			all_mappings(&m, g, a, false);
 		all_mappings(&m, g, LAB_WVR_PR, true);
@@ -246,11 +204,10 @@ TEST(small_graphs)
 {
 	static uint64_t src[64], dst[64];
 	struct gtu_read_options o = { .direction = GTU_UNDIRECTED };
-	struct lab_machine m;
+	struct lab_machine m = machine_of("vortex", NULL);
 	struct gtu_graph *g;
 	unsigned n, e, a;
 
-	CHECK(!lab_machine_open("vortex", &m, &err));
 	for (n = 4; n < 64; n += 29) {
 		for (e = 0; e < n - 1; e++) {
 			src[e] = e < 3 ? e : 3;
@@ -266,16 +223,14 @@ TEST(small_graphs)
 
 TEST(convolution_and_lookups)
 {
-	struct gtu_generate_options o = { .kind = GTU_GEN_POWERLAW, .n = 500, .seed = 3, .random_weights = 8, .simplify = 1 };
 	static float in[16 * 500], sum[16 * 500], all[16 * 500];
 	struct lab_wvr_report r;
-	struct lab_machine m;
-	struct gtu_graph *g;
+	struct lab_machine m = machine_of("vortex", NULL);
+	struct gtu_graph *g = generated((struct gtu_generate_options){ .kind = GTU_GEN_POWERLAW, .n = 500, .seed = 3,
+								       .random_weights = 8, .simplify = 1 });
 	uint64_t v, e;
 	unsigned k, f, a;
 
-	CHECK(!lab_machine_open("vortex", &m, &err));
-	CHECKF(!gtu_graph_generate(&o, NULL, &g, &err), "%s", err.text);
 	for (v = 0; v < 16 * g->n; v++)
 		in[v] = (float)(v * 7 % 31) / 31 - 0.5f;
 	for (a = LAB_WVR_SPMM; a <= LAB_WVR_GRAPHSUM; a++) {
@@ -314,7 +269,7 @@ TEST(hash_lookups)
 	static uint64_t src[ENTRIES], dst[ENTRIES];
 	static uint32_t key[KEYS];
 	struct lab_wvr_report r;
-	struct lab_machine m;
+	struct lab_machine m = machine_of("vortex", NULL);
 	struct gtu_graph *g;
 	uint64_t i, e;
 	unsigned k;
@@ -327,7 +282,6 @@ TEST(hash_lookups)
 	CHECKF(!gtu_graph_from_edges(3 * ENTRIES, ENTRIES, src, dst, GTU_WEIGHT_NONE, NULL, NULL, &g, &err), "%s", err.text);
 	for (i = 0; i < KEYS; i++)
 		key[i] = (uint32_t)(i * 7 % (3 * ENTRIES));
-	CHECK(!lab_machine_open("vortex", &m, &err));
 	for (k = 0; k < LAB_WVR_MAPPINGS; k++) {
 		struct gtu_graph table = *g;
 		struct lab_wvr_config config = config_of(&table, LAB_WVR_HASH, k);
@@ -351,30 +305,24 @@ TEST(hash_lookups)
 TEST(unsuitable_inputs_are_rejected)
 {
 	struct gtu_generate_options o = { .kind = GTU_GEN_UNIFORM, .n = 64, .edge_bytes = 8 };
-	struct lab_wvr_config config;
+	static const struct { unsigned algorithm, mapping; uint32_t source; const char *set, *why; } bad[] = {
+		{ LAB_WVR_BFS, LAB_MAP_VERTEX, 3, NULL, "4-byte edges" }, { LAB_WVR_SSSP, LAB_MAP_VERTEX, 3, NULL, "weights" },
+		{ LAB_WVR_BFS, LAB_MAP_FEATURE, 3, NULL, "no features" }, { LAB_WVR_BFS, LAB_MAP_VERTEX, 64, NULL, "existing source" },
+		{ LAB_WVR_BFS, LAB_MAP_VERTEX, 3, "sm.warps=24", "warps per SM" },
+	};
 	struct lab_wvr_report r;
-	struct lab_machine m;
-	struct gtu_graph *g;
+	unsigned i;
 
-	CHECK(!lab_machine_open("vortex", &m, &err));
-	CHECK(!gtu_graph_generate(&o, NULL, &g, &err));
-	config = config_of(g, LAB_WVR_BFS, LAB_MAP_VERTEX);
-	CHECK_EQ(lab_wvr_run(&m, &config, NULL, result, &r, &err), GTU_ERR_USAGE);
-	gtu_graph_close(g);
-	o.edge_bytes = 4;
-	CHECK(!gtu_graph_generate(&o, NULL, &g, &err));
-	config = config_of(g, LAB_WVR_SSSP, LAB_MAP_VERTEX);
-	CHECK_EQ(lab_wvr_run(&m, &config, NULL, result, &r, &err), GTU_ERR_USAGE);
-	CHECK(strstr(err.text, "weights"));
-	config = config_of(g, LAB_WVR_BFS, LAB_MAP_FEATURE);
-	CHECK_EQ(lab_wvr_run(&m, &config, NULL, result, &r, &err), GTU_ERR_USAGE);
-	config = config_of(g, LAB_WVR_BFS, LAB_MAP_VERTEX);
-	config.source = 64;
-	CHECK_EQ(lab_wvr_run(&m, &config, NULL, result, &r, &err), GTU_ERR_USAGE);
-	config = config_of(g, LAB_WVR_BFS, LAB_MAP_VERTEX);
-	CHECK(!lab_machine_set(&m, "sm.warps=24", &err));
-	CHECK_EQ(lab_wvr_run(&m, &config, NULL, result, &r, &err), GTU_ERR_USAGE);
-	gtu_graph_close(g);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++, o.edge_bytes = 4) {
+		struct lab_machine m = machine_of("vortex", bad[i].set);
+		struct gtu_graph *g = generated(o);
+		struct lab_wvr_config config = config_of(g, bad[i].algorithm, bad[i].mapping);
+
+		config.source = bad[i].source;
+		CHECK_EQ(lab_wvr_run(&m, &config, NULL, result, &r, &err), GTU_ERR_USAGE);
+		CHECKF(strstr(err.text, bad[i].why), "%s", err.text);
+		gtu_graph_close(g);
+	}
 }
 
 TEST_MAIN

@@ -8,7 +8,7 @@
 
 struct filling {
 	const struct gtu_graph *g;
-	uint32_t *weight, least;
+	uint32_t *weight, min;
 	uint64_t values;
 };
 
@@ -21,15 +21,15 @@ static int fill(void *arg, uint64_t first, uint64_t end)
 		gtu_graph_edges(f->g, v, &e, &stop);
 		for (; e < stop; e++) {
 			to = gtu_graph_target(f->g, e);
-			f->weight[e] = f->least + (uint32_t)(gtu_splitmix64_hash((v < to ? v : to) << 32 ^ (v < to ? to : v)) % f->values);
+			f->weight[e] = f->min + (uint32_t)(gtu_splitmix64_hash((v < to ? v : to) << 32 ^ (v < to ? to : v)) % f->values);
 		}
 	}
 	return 0;
 }
 
-uint32_t *end_weights(const struct gtu_graph *g, uint32_t least, uint32_t most)
+uint32_t *end_weights(const struct gtu_graph *g, uint32_t min, uint32_t max)
 {
-	struct filling f = { .g = g, .least = least, .values = (uint64_t)most - least + 1 };
+	struct filling f = { .g = g, .min = min, .values = (uint64_t)max - min + 1 };
 
 	f.weight = malloc((g->m + 1) * sizeof(*f.weight));
 	/* adjacency lists differ widely in length: use small shares */

@@ -6,9 +6,9 @@
 #include "gtu/graph.h"
 
 /*
- * For each of the g->m entries: @least + gtu_splitmix64_hash(min(u, v) << 32 ^ max(u, v)) % (@most - @least +
+ * For each of the g->m entries: @min + gtu_splitmix64_hash(min(u, v) << 32 ^ max(u, v)) % (@max - @min +
  * 1). NULL: out of memory.
  */
-uint32_t *end_weights(const struct gtu_graph *g, uint32_t least, uint32_t most);
+uint32_t *end_weights(const struct gtu_graph *g, uint32_t min, uint32_t max);
 
 #endif

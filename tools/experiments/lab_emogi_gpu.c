@@ -182,7 +182,7 @@ struct sums {
 	unsigned bfs, pairs;
 };
 
-static int place(struct gtu_device *dev, const struct subject *s, uint32_t edges, uint32_t width, struct gtu_error *err)
+static int place_edges(struct gtu_device *dev, const struct subject *s, uint32_t edges, uint32_t width, struct gtu_error *err)
 {
 	/* one byte of GPU memory caches no edges, so the probe chooses */
 	const struct gtu_placement_options p = { .edges = edges, .edge_bytes = width, .separate_weights = 1, .gpu_memory = 1 };
@@ -224,7 +224,7 @@ static int graph_rows(struct lab_run *r, struct gtu_device *dev, struct subject 
 {
 	struct took wide[ALGORITHMS], t[GTU_KERNELS], other;
 	unsigned a, k;
-	int rc = place(dev, s, GTU_EDGES_AUTO, 8, err);
+	int rc = place_edges(dev, s, GTU_EDGES_AUTO, 8, err);
 
 	for (k = GTU_KERNEL_NAIVE; k < GTU_KERNELS && !rc; k++)
 		rc = take(r, dev, s, 0, k, &t[k], err);
@@ -235,7 +235,7 @@ static int graph_rows(struct lab_run *r, struct gtu_device *dev, struct subject 
 		return rc;
 	bfs_rows(r, g, s, t, ceiling, sum);
 	for (a = 0; a < ALGORITHMS && lab_run_wants(r, 11) && gtu_get_gpu_info(dev)->managed; a++) {
-		rc = place(dev, s, GTU_EDGES_UVM, 8, err);
+		rc = place_edges(dev, s, GTU_EDGES_UVM, 8, err);
 		rc = rc ? rc : take(r, dev, s, a, GTU_KERNEL_ALIGNED, &other, err);
 		if (rc)
 			return rc;
@@ -243,7 +243,7 @@ static int graph_rows(struct lab_run *r, struct gtu_device *dev, struct subject 
 			      "%s aligned: speed-up over unified memory, cold", algorithm_name[a]);
 		sum->over_uvm += log(other.seconds / wide[a].seconds);
 	}
-	rc = place(dev, s, GTU_EDGES_AUTO, 4, err);
+	rc = place_edges(dev, s, GTU_EDGES_AUTO, 4, err);
 	for (a = 0; a < ALGORITHMS && !rc; a++) {
 		rc = take(r, dev, s, a, GTU_KERNEL_ALIGNED, &other, err);
 		if (rc)

@@ -14,9 +14,9 @@ void lab_energy_rows_add(struct lab_energy_rows *rows, struct lab_run *r, unsign
 		return;
 	q = lab_energy_ratio(cost, a, b);
 	lab_run_row(r, figure, lab_run_label(r, g), LAB_OPEN_RULE, NAN, q.likely, "%s", what);
-	rows->least += log(q.least);
+	rows->min += log(q.min);
 	rows->likely += log(q.likely);
-	rows->most += log(q.most);
+	rows->max += log(q.max);
 	rows->n++;
 }
 
@@ -25,6 +25,6 @@ void lab_energy_rows_mean(const struct lab_energy_rows *rows, struct lab_run *r,
 	if (!rows->n || !lab_run_wants(r, figure))
 		return;
 	lab_run_row(r, figure, "mean", LAB_OPEN_RULE, paper, exp(rows->likely / rows->n), "%s", what);
-	lab_run_row(r, figure, "mean", LAB_OPEN_RULE, NAN, exp(rows->least / rows->n), "%s, at least", what);
-	lab_run_row(r, figure, "mean", LAB_OPEN_RULE, NAN, exp(rows->most / rows->n), "%s, at most", what);
+	lab_run_row(r, figure, "mean", LAB_OPEN_RULE, NAN, exp(rows->min / rows->n), "%s, at least", what);
+	lab_run_row(r, figure, "mean", LAB_OPEN_RULE, NAN, exp(rows->max / rows->n), "%s, at most", what);
 }

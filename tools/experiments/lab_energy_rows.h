@@ -8,7 +8,7 @@
 
 /* Geometric means over graphs. Initialize with zeros. */
 struct lab_energy_rows {
-	double least, likely, most;	/* sums of logarithms */
+	double min, likely, max;	/* sums of logarithms */
 	unsigned n;
 };
 

@@ -20,7 +20,7 @@ uint32_t lab_source(const struct gtu_graph *g, unsigned i)
 	return (uint32_t)v;
 }
 
-int lab_narrow(const struct gtu_graph *g, uint32_t least, uint32_t values, struct gtu_graph *to, uint32_t **weight,
+int lab_narrow(const struct gtu_graph *g, uint32_t min, uint32_t values, struct gtu_graph *to, uint32_t **weight,
 	       uint32_t **col, struct gtu_error *err)
 {
 	bool narrow = g->edge_bytes == 4;
@@ -36,7 +36,7 @@ int lab_narrow(const struct gtu_graph *g, uint32_t least, uint32_t values, struc
 	for (e = 0; e < g->m && !narrow; e++)
 		(*col)[e] = (uint32_t)gtu_graph_target(g, e);
 	for (e = 0; e < g->m && values; e++)
-		(*weight)[e] = least + (uint32_t)(gtu_splitmix64_mix(e) % values);
+		(*weight)[e] = min + (uint32_t)(gtu_splitmix64_mix(e) % values);
 	to->col = narrow ? g->col : *col;
 	to->edge_bytes = 4;
 	to->weight = *weight;

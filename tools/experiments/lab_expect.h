@@ -24,11 +24,11 @@ int lab_expect_same(const struct gtu_graph *g, enum lab_expect_what what, const 
 		    const uint32_t *result, struct gtu_error *err);
 
 /*
- * Convert @g to 4-byte edges in @to and, unless @values is 0, add pseudo-random weights of @least to
- * @least + @values - 1. *weight and *col must be freed, also after an error; they are NULL where
+ * Convert @g to 4-byte edges in @to and, unless @values is 0, add pseudo-random weights of @min to
+ * @min + @values - 1. *weight and *col must be freed, also after an error; they are NULL where
  * @g's own arrays are used. GTU_ERR_INPUT: the graph has no edges.
  */
-int lab_narrow(const struct gtu_graph *g, uint32_t least, uint32_t values, struct gtu_graph *to, uint32_t **weight,
+int lab_narrow(const struct gtu_graph *g, uint32_t min, uint32_t values, struct gtu_graph *to, uint32_t **weight,
 	       uint32_t **col, struct gtu_error *err);
 /* The @i-th random vertex with edges; the graph must have an edge. */
 uint32_t lab_source(const struct gtu_graph *g, unsigned i);

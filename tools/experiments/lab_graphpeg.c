@@ -45,14 +45,14 @@ static const struct hard_pair {
 /* ---- Figures --------------------------------------------------------------------------------- */
 
 struct mean {				/* over graphs and algorithms */
-	double log_sum, sum, least, most;
+	double log_sum, sum, min, max;
 	unsigned n;
 };
 
 static void mean_add(struct mean *m, double v)
 {
-	m->least = m->n && m->least < v ? m->least : v;
-	m->most = m->n && m->most > v ? m->most : v;
+	m->min = m->n && m->min < v ? m->min : v;
+	m->max = m->n && m->max > v ? m->max : v;
 	m->log_sum += log(v);
 	m->sum += v;
 	m->n++;
@@ -83,8 +83,8 @@ static void figure_2(struct graphpeg *x)
 	}
 	lab_run_row(x->r, 2, "mean", LAB_OPEN_RULE, NAN, exp(gain.log_sum / gain.n), "balanced over simple");
 	lab_run_row(x->r, 2, "mean", LAB_COUNT_RULE, 0.1803, share.sum / share.n, "share of balancing (calibrated on)");
-	lab_run_row(x->r, 2, "least", LAB_COUNT_RULE, 0.0105, share.least, "share of balancing");
-	lab_run_row(x->r, 2, "most", LAB_COUNT_RULE, 0.5395, share.most, "share of balancing");
+	lab_run_row(x->r, 2, "least", LAB_COUNT_RULE, 0.0105, share.min, "share of balancing");
+	lab_run_row(x->r, 2, "most", LAB_COUNT_RULE, 0.5395, share.max, "share of balancing");
 }
 
 /* 1 to 8 KB of shared memory for edges: gap to the best, with unlimited table, ideal balancing. */
@@ -282,7 +282,7 @@ static void energy(struct graphpeg *x)
 
 static void figure_10(struct graphpeg *x)
 {
-	static const struct { unsigned by; const char *text; double mean, least, most; } over[] = {
+	static const struct { unsigned by; const char *text; double mean, min, max; } over[] = {
 		{ LAB_PG_BALANCED, "Gunrock's balancing", 2.8, 1.18, 7.3 }, { LAB_PG_HYBRID, "SEP-Graph's hybrid", 2.5, 1.14, 7.0 },
 		{ LAB_PG_HWWL, "hardware worklists", 3.9, 1.2, 29.5 },
 	};
@@ -328,8 +328,8 @@ static void figure_10(struct graphpeg *x)
 	}
 	for (i = 0; i < 3; i++) {
 		lab_run_row(x->r, 10, "mean", LAB_SPEEDUP_RULE, over[i].mean, mean[i].sum / mean[i].n, "PEG over %s", over[i].text);
-		lab_run_row(x->r, 10, "least", LAB_SPEEDUP_RULE, over[i].least, mean[i].least, "PEG over %s", over[i].text);
-		lab_run_row(x->r, 10, "most", LAB_SPEEDUP_RULE, over[i].most, mean[i].most, "PEG over %s", over[i].text);
+		lab_run_row(x->r, 10, "least", LAB_SPEEDUP_RULE, over[i].min, mean[i].min, "PEG over %s", over[i].text);
+		lab_run_row(x->r, 10, "most", LAB_SPEEDUP_RULE, over[i].max, mean[i].max, "PEG over %s", over[i].text);
 	}
 	for (i = 0; i < 3; i++)		/* pull visits more edges: a rate of edges is not a time */
 		if (to_the_end[i].n)

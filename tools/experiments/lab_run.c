@@ -81,9 +81,9 @@ int lab_run_key(const char *assignment, const struct lab_key *keys, unsigned n, 
 	if (!n)
 		return gtu_fail(err, GTU_ERR_USAGE, "unknown key in '%.60s'; %s", assignment, known);
 	v = strtoull(equals + 1, &end, 10);
-	if (end == equals + 1 || *end || equals[1] == '-' || v < keys->least || v > keys->most)
+	if (end == equals + 1 || *end || equals[1] == '-' || v < keys->min || v > keys->max)
 		return gtu_fail(err, GTU_ERR_USAGE, "'%.60s': the value must be an integer from %u to %u", assignment,
-				keys->least, keys->most);
+				keys->min, keys->max);
 	*keys->value = (uint32_t)v;
 	return 0;
 }

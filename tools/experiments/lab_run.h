@@ -72,7 +72,7 @@ void lab_run_row(struct lab_run *r, unsigned figure, const char *graph, enum lab
 /* A key of --set UNIT.KEY=NUMBER. */
 struct lab_key {
 	const char *name;
-	uint32_t *value, least, most;
+	uint32_t *value, min, max;
 };
 /* GTU_ERR_USAGE; @known names all keys. */
 int lab_run_key(const char *assignment, const struct lab_key *keys, unsigned n, const char *known, struct gtu_error *err);

@@ -298,9 +298,9 @@ static void energy_rows(const struct experiment *e, unsigned m, unsigned figure,
 		}
 		paper = !b ? NAN : variant == LAB_SCU_VARIANTS ? b->energy[a] : 2;
 		lab_energy_rows_mean(&rows, r, figure, paper, what);
-		all.least += rows.least;
+		all.min += rows.min;
 		all.likely += rows.likely;
-		all.most += rows.most;
+		all.max += rows.max;
 		all.n += rows.n;
 	}
 	snprintf(what, sizeof(what), "%.30s: %s", e->m[m].name, text);

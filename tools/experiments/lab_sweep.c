@@ -68,7 +68,7 @@ void lab_sweep_free(struct lab_sweep *s)
 }
 
 /* The first row with this text that lacks the current value, or a new one. */
-static struct lab_sweep_row *place(struct lab_sweep *s, const struct lab_row *r)
+static struct lab_sweep_row *row_of(struct lab_sweep *s, const struct lab_row *r)
 {
 	struct lab_sweep_row *more;
 	unsigned i;
@@ -94,7 +94,7 @@ int lab_sweep_take(struct lab_sweep *s, const struct lab_table *t, struct gtu_er
 	unsigned i;
 
 	for (i = 0; i < t->rows; i++) {
-		at = place(s, &t->row[i]);
+		at = row_of(s, &t->row[i]);
 		if (!at)
 			return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for the table");
 		at->ours[s->done] = t->row[i].ours;

@@ -77,7 +77,7 @@ static void add_atomics(const uint32_t *sorted, unsigned n, unsigned width_log2,
 
 typedef unsigned sort_lanes(const uint32_t *index, uint32_t mask, uint32_t *sorted);
 
-/* Sectors are coalesced over the warp, lines over each half of it. */
+/* Sectors are coalesced over the warp, lines over each half warp. */
 static void atomics(const uint32_t *index, uint32_t mask, unsigned width_log2, uint64_t base, unsigned unit,
 		    sort_lanes *sort, struct lab_coalesced *out)
 {

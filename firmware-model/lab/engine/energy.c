@@ -63,8 +63,8 @@ static double total(const struct lab_energy_cost *cost, const struct lab_energy 
 	unsigned k;
 
 	for (k = 0; k < LAB_EVENTS; k++)
-		j += e->count[k] * (high == LIKELY ? cost[k].cost.likely : high >> k & 1 ? cost[k].cost.most :
-				    cost[k].cost.least) * (k == LAB_E_SECOND ? 1e12 : 1);
+		j += e->count[k] * (high == LIKELY ? cost[k].cost.likely : high >> k & 1 ? cost[k].cost.max :
+				    cost[k].cost.min) * (k == LAB_E_SECOND ? 1e12 : 1);
 	return j;
 }
 
@@ -84,8 +84,8 @@ struct lab_energy_range lab_energy_ratio(const struct lab_energy_cost *cost, con
 	for (high = 0; high < 1u << LAB_EVENTS; high++) {
 		double q = total(cost, a, high) / total(cost, b, high);
 
-		r.least = !high || q < r.least ? q : r.least;
-		r.most = !high || q > r.most ? q : r.most;
+		r.min = !high || q < r.min ? q : r.min;
+		r.max = !high || q > r.max ? q : r.max;
 	}
 	return r;
 }

@@ -24,7 +24,7 @@ struct lab_energy {
 	double count[LAB_EVENTS];
 };
 struct lab_energy_range {
-	double least, likely, most;
+	double min, likely, max;
 };
 
 /* Costs in pJ per event, in W for LAB_E_SECOND, with their sources. */

@@ -41,7 +41,7 @@ _Static_assert(sizeof(struct lab_node) == 32, "two nodes a cache line");
 
 enum { LAB_REPLY_TO_WARP, LAB_REPLY_TO_MSHR, LAB_REPLY_TO_UNIT, LAB_REPLY_TO_NONE };
 
-struct lab_far {
+struct lab_later {
 	uint64_t when, order;
 	uint32_t node;
 };
@@ -63,8 +63,8 @@ struct lab_calendar {
 	uint32_t head[LAB_RING], tail[LAB_RING]; /* chunks */
 	struct lab_node *node;		/* [0] is unused */
 	struct lab_chunk *chunk;	/* [0] is unused */
-	struct lab_far *far;		/* a heap */
-	uint32_t far_count, far_capacity;
+	struct lab_later *overflow;	/* a heap */
+	uint32_t overflow_count, overflow_capacity;
 	uint64_t order;
 	bool opened;			/* a chunk was begun: the caller may prefetch */
 	bool no_memory;			/* an allocation failed: the run must end */
@@ -73,7 +73,7 @@ struct lab_calendar {
 /* Allocates the chunks; the caller provides the nodes. */
 bool lab_calendar_init(struct lab_calendar *c);
 void lab_calendar_free(struct lab_calendar *c);
-void lab_calendar_far(struct lab_calendar *c, uint64_t when, uint32_t node);
+void lab_calendar_overflow(struct lab_calendar *c, uint64_t when, uint32_t node);
 /* Returns the next event and moves c->now to its cycle; 0: no events. */
 uint32_t lab_calendar_advance(struct lab_calendar *c);
 /* The chunk after chunk @k of bucket @b; sets *@b to its bucket. 0: none. */
@@ -120,7 +120,7 @@ static inline void lab_schedule(struct lab_calendar *c, uint64_t when, uint32_t 
 	if (__builtin_expect(when - c->now < LAB_RING, 1))
 		lab_calendar_push(c, when, node);
 	else
-		lab_calendar_far(c, when, node);
+		lab_calendar_overflow(c, when, node);
 }
 
 static inline uint32_t lab_calendar_pop(struct lab_calendar *c)

@@ -195,7 +195,8 @@ struct lab {
 	void *unit_ctx[LAB_UNITS];
 	uint64_t unit_wake[LAB_UNITS];
 	int units;
-	const struct lab_observer *observer;
+	void (*observe_link)(void *ctx, const struct lab_link_request *r);
+	void *observer;
 };
 
 /* sm.c */
@@ -220,7 +221,7 @@ static inline void lab_warp_done(struct lab *lab, struct lab_warp *w, unsigned b
 static inline void lab_sm_resume(struct lab *lab, unsigned sm);
 
 /* l1.c */
-/* Enter transactions @from ... of @c into the pipeline, from @cycle on. Returns how many entered. */
+/* Enter transactions @from on of @c into the pipeline, from @cycle on. Returns their number. */
 unsigned lab_l1_enter(struct lab *lab, unsigned sm, struct lab_warp *w, const struct lab_op *op,
 		      const struct lab_coalesced *c, unsigned from, uint64_t cycle);
 void lab_l1_run(struct lab *lab, unsigned sm);

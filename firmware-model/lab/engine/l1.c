@@ -126,10 +126,10 @@ unsigned lab_l1_enter(struct lab *lab, unsigned sm, struct lab_warp *w, const st
 		      const struct lab_coalesced *c, unsigned from, uint64_t cycle)
 {
 	struct lab_l1_pipe *p = &lab->sm[sm].pipe;
-	unsigned room = lab->m.l1_latency < LAB_PIPE ? lab->m.l1_latency : LAB_PIPE, n = c->n - from, i, at;
+	unsigned space = lab->m.l1_latency < LAB_PIPE ? lab->m.l1_latency : LAB_PIPE, n = c->n - from, i, at;
 
-	room = p->count < room ? room - p->count : 0;
-	n = n < room ? n : room;
+	space = p->count < space ? space - p->count : 0;
+	n = n < space ? n : space;
 	if (!n)
 		return 0;
 	p->part[(p->part_head + p->parts++) % LAB_PIPE] = (struct lab_l1_part){

@@ -171,9 +171,10 @@ uint64_t lab_now(const struct lab *lab)
 	return lab->calendar.now;
 }
 
-void lab_observe(struct lab *lab, const struct lab_observer *o)
+void lab_observe(struct lab *lab, void (*link)(void *ctx, const struct lab_link_request *r), void *ctx)
 {
-	lab->observer = o;
+	lab->observe_link = link;
+	lab->observer = ctx;
 }
 
 const volatile uint8_t *lab_part(const struct lab *lab)

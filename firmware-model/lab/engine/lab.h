@@ -54,7 +54,7 @@ struct lab_stats {
 	/* link: requests by size, bytes, header bytes, bytes that host memory read */
 	uint64_t link_request[LAB_SIZES], link_bytes, link_header_bytes, link_host_bytes;
 	uint64_t link_in_flight_cycles;	/* requests in flight, summed over cycles */
-	uint64_t link_in_flight_most;
+	uint64_t link_in_flight_max;
 
 	/* unified memory: faults, their batches, pages migrated in, bytes, requests held */
 	uint64_t uvm_faults, uvm_batches, uvm_pages, uvm_bytes_in, uvm_bytes_out;
@@ -212,33 +212,14 @@ int lab_run_units(struct lab *lab, struct gtu_error *err);
 
 /* ---- Observers --------------------------------------------------------------------------------- */
 
-/* A warp memory instruction after coalescing. */
-struct lab_access {
-	const char *kernel, *statement;
-	uint64_t cycle;
-	uint32_t sm, warp;		/* warp: handle, valid while the warp is resident */
-	enum lab_kind kind;
-	enum lab_space space;
-	uint32_t width, active;		/* bytes per element; active lanes */
-	uint64_t base; /* address of element 0; lane l accesses base + index[l] * width */
-	const uint32_t *index;		/* [LAB_LANES] */
-	uint32_t transactions;
-	const uint64_t *unit;		/* address of each transaction, in issue order */
-	const uint8_t *sectors;		/* sector mask of each transaction's 128-byte line */
-};
 /* A link request of @bytes (32, 64, 96 or 128) at @addr. */
 struct lab_link_request {
 	uint64_t addr, sent, answered;	/* cycles */
 	uint32_t bytes;
 	enum lab_kind kind;
 };
-struct lab_observer {
-	void *ctx;
-	void (*access)(void *ctx, const struct lab_access *a);
-	void (*link)(void *ctx, const struct lab_link_request *r);
-};
-/* At most one observer; NULL removes it. Not copied. */
-void lab_observe(struct lab *lab, const struct lab_observer *o);
+/* Call @link for each request, with @ctx; NULL: none. */
+void lab_observe(struct lab *lab, void (*link)(void *ctx, const struct lab_link_request *r), void *ctx);
 
 /* ---- Host time ------------------------------------------------------------------------------- */
 

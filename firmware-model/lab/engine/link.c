@@ -22,7 +22,7 @@ static void start(struct lab *lab, uint32_t node)
 	s->link_in_flight_cycles += l->in_flight * (lab->calendar.now - l->since);
 	l->since = lab->calendar.now;
 	l->in_flight++;
-	s->link_in_flight_most = lab_max(s->link_in_flight_most, l->in_flight);
+	s->link_in_flight_max = lab_max(s->link_in_flight_max, l->in_flight);
 	s->link_request[n->bytes / LAB_SECTOR]++;
 	s->link_bytes += n->bytes;
 	s->link_header_bytes += lab->m.link_header;
@@ -33,11 +33,8 @@ static void start(struct lab *lab, uint32_t node)
 	*bus = lab_max(now + trip - transfer_time(lab, n->bytes + lab->m.link_header), *bus) +
 	       transfer_time(lab, n->bytes + lab->m.link_header);
 	done = *bus >> LAB_FRACTION;
-	if (lab->observer && lab->observer->link) {
-		struct lab_link_request r = { n->value, lab->calendar.now, done, n->bytes, n->op };
-
-		lab->observer->link(lab->observer->ctx, &r);
-	}
+	if (lab->observe_link)
+		lab->observe_link(lab->observer, &(struct lab_link_request){ n->value, lab->calendar.now, done, n->bytes, n->op });
 	lab_schedule(&lab->calendar, done, node, EV_LINK_DONE);
 }
 

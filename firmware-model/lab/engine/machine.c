@@ -2,6 +2,7 @@
 /* The parser and the consistency checks of machine descriptions. */
 #include <ctype.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,14 +23,16 @@ struct key {
 	const char *words[4];		/* WORD: the value is the index */
 };
 
-#define K(name, dim, field, lo, hi) { name, dim, offsetof(struct lab_machine, field), false, NEEDED, lo, hi, { 0 } }
-#define R(name, dim, field, lo, hi) { name, dim, offsetof(struct lab_machine, field), true, NEEDED, lo, hi, { 0 } }
-#define LK(name, dim, field, lo, hi) { name, dim, offsetof(struct lab_machine, field), false, LINK, lo, hi, { 0 } }
-#define LR(name, dim, field, lo, hi) { name, dim, offsetof(struct lab_machine, field), true, LINK, lo, hi, { 0 } }
-#define UK(name, dim, field, lo, hi) { name, dim, offsetof(struct lab_machine, field), false, UVM, lo, hi, { 0 } }
-#define UR(name, dim, field, lo, hi) { name, dim, offsetof(struct lab_machine, field), true, UVM, lo, hi, { 0 } }
-#define W(name, field, ...) { name, WORD, offsetof(struct lab_machine, field), false, NEEDED, 0, 0, { __VA_ARGS__ } }
-#define T(name, field, size) { name, TEXT, offsetof(struct lab_machine, field), false, NEEDED, 0, size, { 0 } }
+#define KEY(group, name, dim, field, real, lo, hi, ...)                                            \
+	{ name, dim, offsetof(struct lab_machine, field), real, group, lo, hi, { __VA_ARGS__ } }
+#define K(name, dim, field, lo, hi) KEY(NEEDED, name, dim, field, false, lo, hi, 0)
+#define R(name, dim, field, lo, hi) KEY(NEEDED, name, dim, field, true, lo, hi, 0)
+#define LK(name, dim, field, lo, hi) KEY(LINK, name, dim, field, false, lo, hi, 0)
+#define LR(name, dim, field, lo, hi) KEY(LINK, name, dim, field, true, lo, hi, 0)
+#define UK(name, dim, field, lo, hi) KEY(UVM, name, dim, field, false, lo, hi, 0)
+#define UR(name, dim, field, lo, hi) KEY(UVM, name, dim, field, true, lo, hi, 0)
+#define W(group, name, field, ...) KEY(group, name, WORD, field, false, 0, 0, __VA_ARGS__)
+#define T(name, field, size) KEY(NEEDED, name, TEXT, field, false, 0, size, 0)
 
 static const struct key keys[] = {
 	T("machine", name, 64),
@@ -40,8 +43,8 @@ static const struct key keys[] = {
 	K("sm.warps", NUMBER, warps, 1, LAB_WARPS_MAX),
 	K("sm.blocks", NUMBER, blocks, 1, LAB_WARPS_MAX),
 	K("sm.schedulers", NUMBER, schedulers, 1, 8),
-	W("sm.policy", policy, "gto", "rr"),
-	W("sm.atomics", atomics, "free", "block", "store"),
+	W(NEEDED, "sm.policy", policy, "gto", "rr"),
+	W(NEEDED, "sm.atomics", atomics, "free", "block", "store"),
 	K("sm.alu_latency", CYCLES, alu_latency, 1, 1000),
 	K("sm.shared", BYTES, shared, 0, 1 << 20),
 	K("sm.shared_latency", CYCLES, shared_latency, 1, 1000),
@@ -51,8 +54,8 @@ static const struct key keys[] = {
 	K("coalesce.atomic", BYTES, atomic_unit, 32, 128),
 	K("l1.size", BYTES, l1_size, 0, 1 << 20),
 	K("l1.ways", NUMBER, l1_ways, 1, 256),
-	W("l1.index", l1_index, "linear", "fermi", "folded"),
-	W("l1.sectored", l1_sectored, "no", "yes"),
+	W(NEEDED, "l1.index", l1_index, "linear", "fermi", "folded"),
+	W(NEEDED, "l1.sectored", l1_sectored, "no", "yes"),
 	K("l1.latency", CYCLES, l1_latency, 1, 10000),
 	K("l1.mshrs", NUMBER, l1_mshrs, 1, 4096),
 	K("l1.merges", NUMBER, l1_merges, 1, 64),
@@ -64,7 +67,7 @@ static const struct key keys[] = {
 	K("l2.slices", NUMBER, l2_slices, 1, LAB_SLICES_MAX),
 	K("l2.size", BYTES, l2_size, LAB_LINE, 1 << 28),
 	K("l2.ways", NUMBER, l2_ways, 1, 32),
-	W("l2.index", l2_index, "linear", "fermi", "folded"),
+	W(NEEDED, "l2.index", l2_index, "linear", "fermi", "folded"),
 	K("l2.latency", CYCLES, l2_latency, 1, 10000),
 	K("dram.channels", NUMBER, dram_channels, 1, LAB_SLICES_MAX),
 	K("dram.latency", CYCLES, dram_latency, 0, 10000),
@@ -78,7 +81,7 @@ static const struct key keys[] = {
 	LK("link.requests", NUMBER, link_requests, 1, 65536),
 	LR("link.round_trip", NS, link_round_trip_ns, 1, 1e6),
 	LK("link.host_atom", BYTES, link_host_atom, 32, 4096),
-	{ "link.cache", WORD, offsetof(struct lab_machine, link_cached), false, LINK, 0, 0, { "none", "l1" } },
+	W(LINK, "link.cache", link_cached, "none", "l1"),
 	UK("uvm.page", BYTES, uvm_page, 4096, 1 << 21),
 	UK("uvm.block", BYTES, uvm_block, 4096, 1 << 24),
 	UR("uvm.memory", BYTES, uvm_memory, 4096, 1e15),
@@ -86,7 +89,7 @@ static const struct key keys[] = {
 	UK("uvm.prefetch", NUMBER, uvm_prefetch, 0, 100),
 	UR("uvm.fault", NS, uvm_fault_ns, 0, 1e9),
 	UR("uvm.bandwidth", GBS, uvm_gbs, 0.01, 1e5),
-	{ "uvm.advice", WORD, offsetof(struct lab_machine, uvm_read_mostly), false, UVM, 0, 0, { "none", "read_mostly" } },
+	W(UVM, "uvm.advice", uvm_read_mostly, "none", "read_mostly"),
 };
 #define KEYS (sizeof(keys) / sizeof(keys[0]))
 
@@ -116,6 +119,17 @@ static const struct key *find_key(const char *name)
 	return NULL;
 }
 
+/* Write the reason to @why, and return false. */
+static bool __attribute__((format(printf, 3, 4))) bad(char *why, size_t size, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why, size, fmt, ap);
+	va_end(ap);
+	return false;
+}
+
 /* Parse "12 KiB" for @k into *m. On failure, @why has the reason without file and line. */
 static bool set_value(struct lab_machine *m, const struct key *k, const char *text, char *why, size_t size)
 {
@@ -124,10 +138,8 @@ static bool set_value(struct lab_machine *m, const struct key *k, const char *te
 	double v;
 
 	if (k->dimension == TEXT) {
-		if (!*text || strlen(text) >= (size_t)k->max) {
-			snprintf(why, size, "'%s' needs a text of 1 to %d characters", k->name, (int)k->max - 1);
-			return false;
-		}
+		if (!*text || strlen(text) >= (size_t)k->max)
+			return bad(why, size, "'%s' needs a text of 1 to %d characters", k->name, (int)k->max - 1);
 		strcpy(field, text);
 		return true;
 	}
@@ -137,35 +149,26 @@ static bool set_value(struct lab_machine *m, const struct key *k, const char *te
 				*(uint32_t *)field = i;
 				return true;
 			}
-		snprintf(why, size, "'%s' is %s or %s%s%s, not '%.40s'", k->name, k->words[0], k->words[1],
-			 k->words[2] ? " or " : "", k->words[2] ? k->words[2] : "", text);
-		return false;
+		return bad(why, size, "'%s' is %s or %s%s%s, not '%.40s'", k->name, k->words[0], k->words[1],
+			   k->words[2] ? " or " : "", k->words[2] ? k->words[2] : "", text);
 	}
 	v = strtod(text, &end);
-	if (end == text || !(isdigit((unsigned char)*text) || *text == '.')) {
-		snprintf(why, size, "'%s' needs a number, not '%.40s'", k->name, text);
-		return false;
-	}
+	if (end == text || !(isdigit((unsigned char)*text) || *text == '.'))
+		return bad(why, size, "'%s' needs a number, not '%.40s'", k->name, text);
 	while (*end == ' ' || *end == '\t')
 		end++;
 	for (i = 0; i < UNITS; i++)
 		if (units[i].of == k->dimension && !strcmp(units[i].name, end))
 			break;
-	if (i == UNITS) {
-		snprintf(why, size, *unit_of(k->dimension) ? "'%s' is given in %s, not in '%.40s'" :
+	if (i == UNITS)
+		return bad(why, size, *unit_of(k->dimension) ? "'%s' is given in %s, not in '%.40s'" :
 			 "'%s' has no unit%s, but '%.40s' was given", k->name, unit_of(k->dimension), end);
-		return false;
-	}
 	v *= units[i].factor;
-	if (!(v >= k->min && v <= k->max)) {
-		snprintf(why, size, "'%s' must be between %.15g and %.15g%s%s, not %.15g", k->name, k->min, k->max,
+	if (!(v >= k->min && v <= k->max))
+		return bad(why, size, "'%s' must be between %.15g and %.15g%s%s, not %.15g", k->name, k->min, k->max,
 			 *unit_of(k->dimension) ? " " : "", unit_of(k->dimension), v);
-		return false;
-	}
-	if (!k->real && v != (double)(uint32_t)v) {
-		snprintf(why, size, "'%s' is a whole number, not %.15g", k->name, v);
-		return false;
-	}
+	if (!k->real && v != (double)(uint32_t)v)
+		return bad(why, size, "'%s' is a whole number, not %.15g", k->name, v);
 	if (k->real)
 		*(double *)field = v;
 	else
@@ -182,48 +185,46 @@ static bool power_of_two(uint32_t v)
 static bool consistent(const struct lab_machine *m, char *why, size_t size)
 {
 	if ((m->load_unit != 32 && m->load_unit != 128) || (m->store_unit != 32 && m->store_unit != 128))
-		snprintf(why, size, "coalesce.load %u and coalesce.store %u: each is 32 or 128 B", m->load_unit,
+		return bad(why, size, "coalesce.load %u and coalesce.store %u: each is 32 or 128 B", m->load_unit,
 			 m->store_unit);
-	else if (m->atomic_unit != 32 && m->atomic_unit != 128)
-		snprintf(why, size, "coalesce.atomic %u is 32 or 128 B", m->atomic_unit);
-	else if (m->l1_size && (m->l1_size % (m->l1_ways * LAB_LINE) ||
+	if (m->atomic_unit != 32 && m->atomic_unit != 128)
+		return bad(why, size, "coalesce.atomic %u is 32 or 128 B", m->atomic_unit);
+	if (m->l1_size && (m->l1_size % (m->l1_ways * LAB_LINE) ||
 				!power_of_two(m->l1_size / (m->l1_ways * LAB_LINE))))
-		snprintf(why, size, "l1.size %u B is not a power of two of sets of %u lines of %u B", m->l1_size,
+		return bad(why, size, "l1.size %u B is not a power of two of sets of %u lines of %u B", m->l1_size,
 			 m->l1_ways, LAB_LINE);
-	else if (m->l1_size && m->l1_index == LAB_INDEX_FERMI && m->l1_size / (m->l1_ways * LAB_LINE) != 64)
-		snprintf(why, size, "l1.index fermi is for 64 sets, l1.size %u B and l1.ways %u make %u",
+	if (m->l1_size && m->l1_index == LAB_INDEX_FERMI && m->l1_size / (m->l1_ways * LAB_LINE) != 64)
+		return bad(why, size, "l1.index fermi is for 64 sets, l1.size %u B and l1.ways %u make %u",
 			 m->l1_size, m->l1_ways, m->l1_size / (m->l1_ways * LAB_LINE));
-	else if (m->l1_size && m->load_unit != 128 && !m->l1_sectored)
-		snprintf(why, size, "coalesce.load of 32 B needs l1.sectored = yes, or l1.size = 0 B");
-	else if (m->l2_size % (m->l2_ways * LAB_LINE) || !power_of_two(m->l2_size / (m->l2_ways * LAB_LINE)))
-		snprintf(why, size, "l2.size %u B is not a power of two of sets of %u lines of %u B", m->l2_size,
+	if (m->l1_size && m->load_unit != 128 && !m->l1_sectored)
+		return bad(why, size, "coalesce.load of 32 B needs l1.sectored = yes, or l1.size = 0 B");
+	if (m->l2_size % (m->l2_ways * LAB_LINE) || !power_of_two(m->l2_size / (m->l2_ways * LAB_LINE)))
+		return bad(why, size, "l2.size %u B is not a power of two of sets of %u lines of %u B", m->l2_size,
 			 m->l2_ways, LAB_LINE);
-	else if (m->l2_size / (m->l2_ways * LAB_LINE) > 65536)
-		snprintf(why, size, "l2.size %u B makes %u sets, of at most 65536", m->l2_size,
+	if (m->l2_size / (m->l2_ways * LAB_LINE) > 65536)
+		return bad(why, size, "l2.size %u B makes %u sets, of at most 65536", m->l2_size,
 			 m->l2_size / (m->l2_ways * LAB_LINE));
-	else if (m->l2_index == LAB_INDEX_FERMI)
-		snprintf(why, size, "l2.index is linear or folded");
-	else if (m->l2_slices % m->dram_channels)
-		snprintf(why, size, "l2.slices %u is not a multiple of dram.channels %u", m->l2_slices,
+	if (m->l2_index == LAB_INDEX_FERMI)
+		return bad(why, size, "l2.index is linear or folded");
+	if (m->l2_slices % m->dram_channels)
+		return bad(why, size, "l2.slices %u is not a multiple of dram.channels %u", m->l2_slices,
 			 m->dram_channels);
-	else if (m->warps % m->schedulers)
-		snprintf(why, size, "sm.warps %u is not a multiple of sm.schedulers %u", m->warps, m->schedulers);
-	else if (m->dram_row % LAB_LINE)
-		snprintf(why, size, "dram.row %u B is not a multiple of a line of %u B", m->dram_row, LAB_LINE);
-	else if (m->link && m->link_cached && (!m->l1_size || !m->l1_sectored))
-		snprintf(why, size, "link.cache = l1 needs an L1 (l1.size %u B) and l1.sectored = yes", m->l1_size);
-	else if (m->uvm && (!power_of_two(m->uvm_page) || !power_of_two(m->uvm_block) || m->uvm_block < m->uvm_page ||
+	if (m->warps % m->schedulers)
+		return bad(why, size, "sm.warps %u is not a multiple of sm.schedulers %u", m->warps, m->schedulers);
+	if (m->dram_row % LAB_LINE)
+		return bad(why, size, "dram.row %u B is not a multiple of a line of %u B", m->dram_row, LAB_LINE);
+	if (m->link && m->link_cached && (!m->l1_size || !m->l1_sectored))
+		return bad(why, size, "link.cache = l1 needs an L1 (l1.size %u B) and l1.sectored = yes", m->l1_size);
+	if (m->uvm && (!power_of_two(m->uvm_page) || !power_of_two(m->uvm_block) || m->uvm_block < m->uvm_page ||
 			    m->uvm_block / m->uvm_page > 64))
-		snprintf(why, size, "uvm.page %u B and uvm.block %u B: powers of two, a block of 1 to 64 pages", m->uvm_page,
+		return bad(why, size, "uvm.page %u B and uvm.block %u B: powers of two, a block of 1 to 64 pages", m->uvm_page,
 			 m->uvm_block);
-	else if (m->uvm && (m->uvm_memory < m->uvm_block || m->uvm_memory / m->uvm_block >= 4294967295.0))
-		snprintf(why, size, "uvm.memory %.15g B is less than a block of %u B, or more than 2^32 of them", m->uvm_memory,
+	if (m->uvm && (m->uvm_memory < m->uvm_block || m->uvm_memory / m->uvm_block >= 4294967295.0))
+		return bad(why, size, "uvm.memory %.15g B is less than a block of %u B, or more than 2^32 of them", m->uvm_memory,
 			 m->uvm_block);
-	else if (m->dram_miss_ns < m->dram_hit_ns)
-		snprintf(why, size, "dram.miss %g ns is less than dram.hit %g ns", m->dram_miss_ns, m->dram_hit_ns);
-	else
-		return true;
-	return false;
+	if (m->dram_miss_ns < m->dram_hit_ns)
+		return bad(why, size, "dram.miss %g ns is less than dram.hit %g ns", m->dram_miss_ns, m->dram_hit_ns);
+	return true;
 }
 
 static char *trim(char *s)
@@ -254,22 +255,16 @@ static bool parse_line(struct lab_machine *m, char *line, const struct key **whi
 		source = trim(hash + 1);
 	}
 	equals = strchr(line, '=');
-	if (!equals) {
-		snprintf(why, size, "'%.60s' is not 'key = value'", line);
-		return false;
-	}
+	if (!equals)
+		return bad(why, size, "'%.60s' is not 'key = value'", line);
 	*equals = 0;
 	name = trim(line);
 	value = trim(equals + 1);
 	k = find_key(name);
-	if (!k) {
-		snprintf(why, size, "unknown key '%.60s'", name);
-		return false;
-	}
-	if (k->dimension != TEXT && (!source || strncmp(source, "source:", 7) || !*trim(source + 7))) {
-		snprintf(why, size, "'%s' has no '# source: ...' behind its value", k->name);
-		return false;
-	}
+	if (!k)
+		return bad(why, size, "unknown key '%.60s'", name);
+	if (k->dimension != TEXT && (!source || strncmp(source, "source:", 7) || !*trim(source + 7)))
+		return bad(why, size, "'%s' has no '# source: ...' behind its value", k->name);
 	*which = k;
 	return set_value(m, k, value, why, size);
 }
@@ -332,7 +327,7 @@ int lab_machine_parse(const char *text, size_t bytes, const char *file, struct l
 
 int lab_machine_read(const char *path, struct lab_machine *m, struct gtu_error *err)
 {
-	static const size_t most = 1 << 18;
+	static const size_t limit = 1 << 18;
 	FILE *f = fopen(path, "rb");
 	size_t n;
 	char *text;
@@ -340,16 +335,16 @@ int lab_machine_read(const char *path, struct lab_machine *m, struct gtu_error *
 
 	if (!f)
 		return gtu_fail(err, GTU_ERR_FAIL, "%s: cannot be opened: %s", path, strerror(errno));
-	text = malloc(most + 1);
+	text = malloc(limit + 1);
 	if (!text) {
 		fclose(f);
 		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory to read %s", path);
 	}
-	n = fread(text, 1, most + 1, f);
+	n = fread(text, 1, limit + 1, f);
 	if (ferror(f))
 		rc = gtu_fail(err, GTU_ERR_FAIL, "%s: cannot be read: %s", path, strerror(errno));
-	else if (n > most)
-		rc = gtu_fail(err, GTU_ERR_INPUT, "%s: a machine description has at most %zu bytes", path, most);
+	else if (n > limit)
+		rc = gtu_fail(err, GTU_ERR_INPUT, "%s: a machine description has at most %zu bytes", path, limit);
 	else
 		rc = lab_machine_parse(text, n, path, m, err);
 	free(text);

@@ -170,7 +170,7 @@ void lab_do_atomic(struct lab_warp *w, unsigned s, const struct lab_array *a, en
 
 void *lab_shared_words(struct lab_warp *w, const lab_u32 *index)
 {
-	uint32_t words = w->shared_bytes / 4, seen[LAB_LANES][LAB_LANES], in_bank[LAB_LANES] = { 0 }, most = 1, i;
+	uint32_t words = w->shared_bytes / 4, seen[LAB_LANES][LAB_LANES], in_bank[LAB_LANES] = { 0 }, degree = 1, i;
 	const uint32_t *at = (const uint32_t *)index;
 	lab_mask m, bad = lab_ge(*index, lab_all(words)) & w->mask;
 
@@ -186,13 +186,13 @@ void *lab_shared_words(struct lab_warp *w, const lab_u32 *index)
 			;
 		if (i == in_bank[bank])
 			seen[bank][in_bank[bank]++] = word;
-		most = in_bank[bank] > most ? in_bank[bank] : most;
+		degree = in_bank[bank] > degree ? in_bank[bank] : degree;
 	}
 	if (w->mask) {
 		lab_alu(w, 1);
 		w->lab->stats.shared_accesses++;
-		w->lab->stats.shared_conflicts += most - 1;
-		w->extra += w->lab->m.shared_latency + most - 1;
+		w->lab->stats.shared_conflicts += degree - 1;
+		w->extra += w->lab->m.shared_latency + degree - 1;
 	}
 	return w->shared;
 }

@@ -318,8 +318,9 @@ static void schedule(struct lab *lab, unsigned sm, unsigned which)
 	}
 }
 
-static void wake(struct lab *lab, struct lab_warp *w)
+void lab_wake_event(struct lab *lab, uint32_t node)
 {
+	struct lab_warp *w = &lab->warp[node];
 	struct lab_scheduler *k = &lab->sm[w->sm].scheduler[w->scheduler];
 
 	if (w->state == WARP_ENDS) {
@@ -340,21 +341,7 @@ static void wake(struct lab *lab, struct lab_warp *w)
 
 /* ---- The load/store unit ----------------------------------------------------------------------- */
 
-static void observe(struct lab *lab, unsigned sm, const struct lab_warp *w, const struct lab_op *op,
-		    const struct lab_coalesced *c)
-{
-	const struct lab_kernel *k = lab->launch->kernel;
-	struct lab_access a = {
-		.kernel = k->name, .statement = k->statement[op->statement], .cycle = lab->calendar.now,
-		.sm = sm, .warp = w->id, .kind = op->kind, .space = op->space, .width = 1u << op->width_log2,
-		.active = lab_popcount(op->mask), .base = op->base,
-		.index = (const uint32_t *)&w->index[w->op_next], .transactions = c->n, .unit = c->unit, .sectors = c->bits,
-	};
-
-	lab->observer->access(lab->observer->ctx, &a);
-}
-
-static void begin_op(struct lab *lab, unsigned sm, struct lab_sm *s, struct lab_warp *w, const struct lab_op *op)
+static void begin_op(struct lab *lab, struct lab_sm *s, struct lab_warp *w, const struct lab_op *op)
 {
 	uint32_t lanes = lab_popcount(op->mask), unit;
 	struct lab_coalesced *c = &s->now;
@@ -374,8 +361,6 @@ static void begin_op(struct lab *lab, unsigned sm, struct lab_sm *s, struct lab_
 	lab->count[op->statement].lanes += lanes;
 	lab->count[op->statement].warps++;
 	lab->count[op->statement].transactions += c->n;
-	if (lab->observer && lab->observer->access)
-		observe(lab, sm, w, op, c);
 }
 
 static uint32_t request(struct lab *lab, unsigned sm, struct lab_warp *w, const struct lab_op *op, uint64_t unit,
@@ -495,7 +480,7 @@ void lab_lsu_run(struct lab *lab, unsigned sm)
 		w = &lab->warp[sm * lab->m.warps + s->fifo[s->fifo_head] + 1];
 		op = &w->op[w->op_next];
 		if (!s->lsu_active)
-			begin_op(lab, sm, s, w, op);
+			begin_op(lab, s, w, op);
 		if (!lsu_operation(lab, sm, w, op))
 			return;
 		w->op_next++;
@@ -505,11 +490,6 @@ void lab_lsu_run(struct lab *lab, unsigned sm)
 			lab_warp_try_wake(lab, w);
 		}
 	}
-}
-
-void lab_wake_event(struct lab *lab, uint32_t node)
-{
-	wake(lab, &lab->warp[node]);
 }
 
 void lab_issue_event(struct lab *lab, uint32_t node)

@@ -125,6 +125,10 @@ LAB_INLINE unsigned lab_popcount(uint32_t x)
 #define LAB_PROGRAM
 #endif
 
+/* The initializer of a kernel; @names: of its statements. */
+#define LAB_KERNEL(program, names, bytes)                                                          \
+	{ .name = #program, .warp = program, .statement = names, .statements = sizeof(names) / sizeof(*(names)), .shared = bytes }
+
 /* ---- Lanes ------------------------------------------------------------------------------------- */
 
 /*

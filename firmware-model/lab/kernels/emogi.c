@@ -83,16 +83,23 @@ LAB_INLINE void bfs(struct lab_warp *w, const struct emogi_args *a, enum lab_emo
 	}
 }
 
+/* Which of the active lanes' vertices are marked as active. */
+LAB_INLINE lab_mask marked(struct lab_warp *w, const struct emogi_args *a, lab_u32 v)
+{
+	lab_u32 on = lab_load32(w, ACTIVE, &a->active, v);
+
+	lab_wait(w);
+	lab_alu(w, 2);
+	return lab_ne(on, lab_all(0));
+}
+
 LAB_INLINE void sssp(struct lab_warp *w, const struct emogi_args *a, enum lab_emogi_variant x)
 {
-	lab_u32 v = worker(w, x), on, cost, first, k, end, c, d, old;
+	lab_u32 v = worker(w, x), cost, first, k, end, c, d, old;
 
 	lab_alu(w, 6);
 	LAB_IF(w, lab_lt(v, lab_all(a->n))) {
-		on = lab_load32(w, ACTIVE, &a->active, v);
-		lab_wait(w);
-		lab_alu(w, 2);
-		LAB_IF(w, lab_ne(on, lab_all(0))) {
+		LAB_IF(w, marked(w, a, v)) {
 			cost = lab_load32(w, VALUE, &a->value, v);
 			edges_of(w, a, x, v, &first, &k, &end);
 			EACH_EDGE(w, x, first, k, end) {
@@ -133,14 +140,11 @@ static void sssp_update(struct lab_warp *w, const void *p)
 
 LAB_INLINE void cc(struct lab_warp *w, const struct emogi_args *a, enum lab_emogi_variant x)
 {
-	lab_u32 v = worker(w, x), on, label, first, k, end, c, old;
+	lab_u32 v = worker(w, x), label, first, k, end, c, old;
 
 	lab_alu(w, 6);
 	LAB_IF(w, lab_lt(v, lab_all(a->n))) {
-		on = lab_load32(w, ACTIVE, &a->active, v);
-		lab_wait(w);
-		lab_alu(w, 2);
-		LAB_IF(w, lab_ne(on, lab_all(0))) {
+		LAB_IF(w, marked(w, a, v)) {
 			lab_store32(w, MARK, &a->active, v, lab_all(0));
 			label = lab_load32(w, VALUE, &a->value, v);
 			edges_of(w, a, x, v, &first, &k, &end);
@@ -195,14 +199,13 @@ static void pr_update(struct lab_warp *w, const void *p)
 	}
 }
 
-#define KERNEL(id, text, program)                                                                  \
-	static const struct lab_kernel id = { .name = text, .warp = program, .statement = names, .statements = STATEMENTS }
+#define KERNEL(program) static const struct lab_kernel kernel_##program = LAB_KERNEL(program, names, 0)
 #define VARIANT(algorithm, suffix, x)                                                              \
 	LAB_PROGRAM static void algorithm##_##suffix(struct lab_warp *w, const void *p)             \
 	{                                                                                          \
 		algorithm(w, p, x);                                                                \
 	}                                                                                          \
-	KERNEL(kernel_##algorithm##_##suffix, #algorithm "_" #suffix, algorithm##_##suffix)
+	KERNEL(algorithm##_##suffix)
 #define VARIANTS(algorithm)                                                                        \
 	VARIANT(algorithm, naive, LAB_NAIVE);                                                      \
 	VARIANT(algorithm, merged, LAB_MERGED);                                                    \
@@ -212,8 +215,8 @@ VARIANTS(bfs);
 VARIANTS(sssp);
 VARIANTS(cc);
 VARIANTS(pr);
-KERNEL(kernel_sssp_update, "sssp_update", sssp_update);
-KERNEL(kernel_pr_update, "pr_update", pr_update);
+KERNEL(sssp_update);
+KERNEL(pr_update);
 
 #define ALL(algorithm) { &kernel_##algorithm##_naive, &kernel_##algorithm##_merged, &kernel_##algorithm##_aligned }
 static const struct lab_kernel *const kernels[LAB_EMOGI_ALGORITHMS][LAB_VARIANTS] = { ALL(bfs), ALL(sssp), ALL(cc), ALL(pr) };
@@ -393,10 +396,8 @@ LAB_PROGRAM static void copy_words(struct lab_warp *w, const void *p)
 	lab_store32(w, 1, &a->to, i, value);
 }
 
-static const struct lab_kernel kernel_copy_blocks = { .name = "copy_blocks", .warp = copy_blocks, .statement = copy_names,
-						      .statements = 2 };
-static const struct lab_kernel kernel_copy_words = { .name = "copy_words", .warp = copy_words, .statement = copy_names,
-						     .statements = 2 };
+static const struct lab_kernel kernel_copy_blocks = LAB_KERNEL(copy_blocks, copy_names, 0);
+static const struct lab_kernel kernel_copy_words = LAB_KERNEL(copy_words, copy_names, 0);
 
 int lab_emogi_array(const struct lab_machine *m, enum lab_emogi_variant variant, bool managed, uint32_t words,
 		    const struct gtu_progress *progress, struct lab_emogi_counts *counts, struct gtu_error *err)

@@ -286,9 +286,7 @@ LAB_PROGRAM static void pr_check(struct lab_warp *w, const void *p)
 	}
 }
 
-#define KERNEL(id, bytes)                                                                          \
-	static const struct lab_kernel kernel_##id = { .name = #id, .warp = id, .statement = names,  \
-						       .statements = STATEMENTS, .shared = bytes }
+#define KERNEL(id, bytes) static const struct lab_kernel kernel_##id = LAB_KERNEL(id, names, bytes)
 KERNEL(expand, 4 * WORDS);
 KERNEL(bfs_contract, 4 * LAB_CULL * BLOCK / LAB_LANES);
 KERNEL(sssp_relax, 0);

@@ -3,71 +3,39 @@
 #include "kernels.h"
 #include "firmware-model/lab/engine/warp.h"
 
-#define STATEMENTS(names) .statement = names, .statements = sizeof(names) / sizeof(*(names))
-
 /* ---- PageRank ---------------------------------------------------------------------------------- */
 
 static const char *const push_vm_names[] = { "row[v]", "row[v+1]", "rank[v]", "col[k]", "next[col[k]]" };
-
-LAB_PROGRAM static void pr_push_vm(struct lab_warp *w, const void *p)
-{
-	const struct lab_csr_args *a = p;
-	lab_u32 v = lab_thread(w), b, e, k, c;
-	lab_f32 share;
-
-	lab_alu(w, 11);
-	LAB_IF(w, lab_lt(v, lab_all(a->n))) {
-		lab_alu(w, 5);
-		b = lab_load32(w, 0, &a->row, v);
-		e = lab_load32(w, 1, &a->row, v + 1);
-		lab_wait(w);
-		lab_alu(w, 1);
-		LAB_IF(w, lab_ne(b, e)) {
-			lab_alu(w, 9);
-			share = lab_load_f32(w, 2, &a->rank, v);
-			lab_wait(w);
-			share = share / lab_to_f32(lab_select(lab_ne(b, e), e - b, lab_all(1)));
-			lab_alu(w, 3);
-			k = b;
-			LAB_WHILE(w, lab_lt(k, e)) {
-				c = lab_load32(w, 3, &a->col, k);
-				lab_wait(w);
-				lab_alu(w, 2);
-				lab_atomic_add_f32(w, 4, &a->next, c, share);
-				lab_alu(w, 4);
-				k += 1;
-			}
-		}
-	}
-	lab_alu(w, 1);
-}
-
-const struct lab_kernel lab_pr_push_vm = { .name = "pr_push_vm", .warp = pr_push_vm, STATEMENTS(push_vm_names) };
-
 static const char *const push_wm_names[] = { "row[v+1]", "row[v]", "rank[v]", "col[k]", "next[col[k]]" };
 
-/* @aligned: start at the 128-byte boundary below, with lanes before the first edge inactive. */
-LAB_INLINE void push_wm(struct lab_warp *w, const struct lab_csr_args *a, bool aligned)
+/*
+ * VM: a thread per vertex. WM: a warp. ALIGNED: a warp that starts at the 128-byte boundary below,
+ * with lanes before the first edge inactive.
+ */
+enum push { VM, WM, ALIGNED };
+LAB_INLINE void push(struct lab_warp *w, const struct lab_csr_args *a, enum push x)
 {
-	lab_u32 v = lab_thread(w) >> 5, lane = lab_lane(), b, e, k, c;
+	lab_u32 v = x == VM ? lab_thread(w) : lab_thread(w) >> 5, first, second, b, e, k, c;
 	lab_f32 share;
 
-	lab_alu(w, 12);
+	lab_alu(w, x == VM ? 11 : 12);
 	LAB_IF(w, lab_lt(v, lab_all(a->n))) {
 		lab_alu(w, 5);
-		e = lab_load32(w, 0, &a->row, v + 1);
-		b = lab_load32(w, 1, &a->row, v);
+		first = lab_load32(w, 0, &a->row, x == VM ? v : v + 1);
+		second = lab_load32(w, 1, &a->row, x == VM ? v + 1 : v);
 		lab_wait(w);
 		lab_alu(w, 1);
-		k = (aligned ? b & ~31u : b) + lane;
-		LAB_IF(w, lab_ne(b, e) & (aligned ? lab_lt(k, e) : ~0u)) {
-			lab_alu(w, aligned ? 11 : 10);
+		b = x == VM ? first : second;
+		e = x == VM ? second : first;
+		k = x == VM ? b : (x == ALIGNED ? b & ~31u : b) + lab_lane();
+		LAB_IF(w, lab_ne(b, e) & (x == ALIGNED ? lab_lt(k, e) : ~0u)) {
+			lab_alu(w, x == VM ? 9 : x == WM ? 10 : 11);
 			share = lab_load_f32(w, 2, &a->rank, v);
 			lab_wait(w);
 			share = share / lab_to_f32(lab_select(lab_ne(b, e), e - b, lab_all(1)));
-			lab_alu(w, 4);
+			lab_alu(w, x == VM ? 3 : 4);
 			LAB_WHILE(w, lab_lt(k, e)) {
-				lab_alu(w, aligned ? 2 : 0);
+				lab_alu(w, x == ALIGNED ? 2 : 0);
 				LAB_IF(w, lab_ge(k, b)) {
 					c = lab_load32(w, 3, &a->col, k);
 					lab_wait(w);
@@ -75,26 +43,22 @@ LAB_INLINE void push_wm(struct lab_warp *w, const struct lab_csr_args *a, bool a
 					lab_atomic_add_f32(w, 4, &a->next, c, share);
 				}
 				lab_alu(w, 4);
-				k += 32;
+				k += x == VM ? 1 : 32;
 			}
 		}
 	}
 	lab_alu(w, 1);
 }
 
-LAB_PROGRAM static void pr_push_wm(struct lab_warp *w, const void *p)
-{
-	push_wm(w, p, false);
-}
-LAB_PROGRAM static void pr_push_wm_aligned(struct lab_warp *w, const void *p)
-{
-	push_wm(w, p, true);
-}
-
-const struct lab_kernel lab_pr_push_wm = { .name = "pr_push_wm", .warp = pr_push_wm, STATEMENTS(push_wm_names) };
-const struct lab_kernel lab_pr_push_wm_aligned = {
-	.name = "pr_push_wm_aligned", .warp = pr_push_wm_aligned, STATEMENTS(push_wm_names),
-};
+#define PUSH(id, x, names)                                                                         \
+	LAB_PROGRAM static void pr_push_##id(struct lab_warp *w, const void *p)                    \
+	{                                                                                          \
+		push(w, p, x);                                                                     \
+	}                                                                                          \
+	const struct lab_kernel lab_pr_push_##id = LAB_KERNEL(pr_push_##id, names, 0)
+PUSH(vm, VM, push_vm_names);
+PUSH(wm, WM, push_wm_names);
+PUSH(wm_aligned, ALIGNED, push_wm_names);
 
 static const char *const pull_names[] = { "row[v]", "row[v+1]", "col[k]", "deg[c]", "rank[c]", "next[v]" };
 
@@ -132,7 +96,7 @@ LAB_PROGRAM static void pr_pull_vm(struct lab_warp *w, const void *p)
 	lab_alu(w, 1);
 }
 
-const struct lab_kernel lab_pr_pull_vm = { .name = "pr_pull_vm", .warp = pr_pull_vm, STATEMENTS(pull_names) };
+const struct lab_kernel lab_pr_pull_vm = LAB_KERNEL(pr_pull_vm, pull_names, 0);
 
 /* ---- BFS --------------------------------------------------------------------------------------- */
 
@@ -176,7 +140,7 @@ LAB_PROGRAM static void bfs_level(struct lab_warp *w, const void *p)
 	lab_alu(w, 1);
 }
 
-const struct lab_kernel lab_bfs_level = { .name = "bfs_level", .warp = bfs_level, STATEMENTS(bfs_names) };
+const struct lab_kernel lab_bfs_level = LAB_KERNEL(bfs_level, bfs_names, 0);
 
 /* ---- Gathering --------------------------------------------------------------------------------- */
 
@@ -201,7 +165,7 @@ LAB_PROGRAM static void gather(struct lab_warp *w, const void *p)
 	lab_alu(w, 1);
 }
 
-const struct lab_kernel lab_gather = { .name = "gather", .warp = gather, STATEMENTS(gather_names) };
+const struct lab_kernel lab_gather = LAB_KERNEL(gather, gather_names, 0);
 
 static const char *const one_warp_names[] = { "idx[i]", "data[idx[i]]", "out[lane]" };
 
@@ -227,9 +191,7 @@ LAB_PROGRAM static void gather_1warp(struct lab_warp *w, const void *p)
 	lab_alu(w, 1);
 }
 
-const struct lab_kernel lab_gather_1warp = {
-	.name = "gather_1warp", .warp = gather_1warp, STATEMENTS(one_warp_names),
-};
+const struct lab_kernel lab_gather_1warp = LAB_KERNEL(gather_1warp, one_warp_names, 0);
 
 static const char *const rmw_names[] = { "idx[i]", "data[idx[i]]", "data[idx[i]]=t+1" };
 
@@ -253,4 +215,4 @@ LAB_PROGRAM static void rmw_1warp(struct lab_warp *w, const void *p)
 	lab_alu(w, 1);
 }
 
-const struct lab_kernel lab_rmw_1warp = { .name = "rmw_1warp", .warp = rmw_1warp, STATEMENTS(rmw_names) };
+const struct lab_kernel lab_rmw_1warp = LAB_KERNEL(rmw_1warp, rmw_names, 0);

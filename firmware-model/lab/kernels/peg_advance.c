@@ -448,8 +448,7 @@ LAB_PROGRAM static void filter(struct lab_warp *w, const void *p)
 	}
 }
 
-#define KERNEL(number, id, words)                                                                  \
-	[number] = { .name = #id, .warp = id, .statement = pg_names, .statements = PG_STATEMENTS, .shared = 4 * (words) }
+#define KERNEL(number, id, words) [number] = LAB_KERNEL(id, pg_names, 4 * (words))
 const struct lab_kernel pg_kernel[PG_KERNELS] = {
 	KERNEL(PG_SIMPLE, simple, 0), KERNEL(PG_COOPERATIVE, cooperative, WORDS), KERNEL(PG_PARTITION, partition, WORDS),
 	KERNEL(PG_HWWL, hwwl, 0), KERNEL(PG_PEG, peg, 0), KERNEL(PG_DEGREES, degrees, 0),

@@ -111,6 +111,28 @@ static struct lab_peg_stream peg_stream(const struct run *r, const struct list *
 	};
 }
 
+/* Pop all of @s from the unit, by kernel @k. */
+static int pop_all(struct run *r, const struct lab_peg_stream *s, enum pg_kernel k, struct gtu_error *err)
+{
+	struct pg_args *a = &r->a;
+	int rc = a->peg ? lab_peg_begin(a->peg, s, err) : 0;
+
+	if (!a->peg)
+		lab_hwwl_begin(a->hwwl, s->list, s->first, s->count);
+	rc = rc ? rc : launch_persistent(r, k, err);
+	return rc ? rc : a->peg ? lab_peg_end(a->peg, err) : lab_hwwl_end(a->hwwl, err);
+}
+
+/* Set the length of the list that kernels have pushed to. */
+static void end_list(const struct run *r, struct list *to)
+{
+	const struct pg_args *a = &r->a;
+
+	to->pushed = a->peg || a->hwwl;
+	to->count = (uint32_t)(a->peg ? lab_peg_pushed(a->peg) : a->hwwl ? lab_hwwl_pushed(a->hwwl) :
+			       *word(r, PG_LIST) - to->first);
+}
+
 /* Apply @visit to the edges of @from. *@to: vertices pushed, from to->first on or in the unit. */
 static int advance(struct run *r, const struct pg_visit *visit, const struct list *from, struct list *to, struct gtu_error *err)
 {
@@ -134,19 +156,11 @@ static int advance(struct run *r, const struct pg_visit *visit, const struct lis
 		s.source = visit->sources;
 		s.destination = true;
 		s.with_weight = visit->weights;
-		rc = lab_peg_begin(a->peg, &s, err);
-		rc = rc ? rc : launch_persistent(r, PG_PEG, err);
-		rc = rc ? rc : lab_peg_end(a->peg, err);
-		to->count = (uint32_t)lab_peg_pushed(a->peg);
-		to->pushed = true;
-		return rc;
+		rc = pop_all(r, &s, PG_PEG, err);
+		break;
 	case LAB_PG_HWWL:
-		lab_hwwl_begin(a->hwwl, s.list, s.first, s.count);
-		rc = launch_persistent(r, PG_HWWL, err);
-		rc = rc ? rc : lab_hwwl_end(a->hwwl, err);
-		to->count = (uint32_t)lab_hwwl_pushed(a->hwwl);
-		to->pushed = true;
-		return rc;
+		rc = pop_all(r, &s, PG_HWWL, err);
+		break;
 	case LAB_PG_BALANCED:
 		rc = balanced(r, err);
 		break;
@@ -156,7 +170,7 @@ static int advance(struct run *r, const struct pg_visit *visit, const struct lis
 	default:
 		rc = launch(r, PG_SIMPLE, a->count, err);
 	}
-	to->count = *word(r, PG_LIST) - to->first;
+	end_list(r, to);
 	return rc;
 }
 
@@ -179,16 +193,10 @@ static int filter(struct run *r, pg_filter *filter, const struct list *from, str
 	a->pushed_edges = NULL;
 	*word(r, PG_LIST) = to->first;
 	to->count = 0;
-	if (from && from->pushed && a->peg) {
+	if (from && from->pushed) {
 		s = peg_stream(r, from);
 		s.vertex_list = true;
-		rc = lab_peg_begin(a->peg, &s, err);
-		rc = rc ? rc : launch_persistent(r, PG_FILTER_PEG, err);
-		rc = rc ? rc : lab_peg_end(a->peg, err);
-	} else if (from && from->pushed) {
-		lab_hwwl_begin(a->hwwl, NULL, 0, 0);
-		rc = launch_persistent(r, PG_FILTER_HWWL, err);
-		rc = rc ? rc : lab_hwwl_end(a->hwwl, err);
+		rc = pop_all(r, &s, a->peg ? PG_FILTER_PEG : PG_FILTER_HWWL, err);
 	} else {
 		if (a->peg)
 			lab_peg_clear(a->peg);
@@ -198,8 +206,7 @@ static int filter(struct run *r, pg_filter *filter, const struct list *from, str
 	}
 	a->order = order;
 	a->pushed_edges = pushed;
-	to->pushed = a->peg || a->hwwl;
-	to->count = (uint32_t)(a->peg ? lab_peg_pushed(a->peg) : a->hwwl ? lab_hwwl_pushed(a->hwwl) : *word(r, PG_LIST) - to->first);
+	end_list(r, to);
 	return rc;
 }
 
@@ -460,12 +467,12 @@ static int check(const struct lab_pg_config *config, struct gtu_error *err)
 static void resolve_strategy(struct run *r)
 {
 	const struct gtu_graph *g = r->config->graph;
-	uint64_t most = 0, v;
+	uint64_t max_degree = 0, v;
 	bool skewed;
 
 	for (v = 0; v < g->n; v++)
-		most = g->row[v + 1] - g->row[v] > most ? g->row[v + 1] - g->row[v] : most;
-	skewed = r->config->scale_free || most * g->n >= LAB_PG_SKEWED * g->m;
+		max_degree = g->row[v + 1] - g->row[v] > max_degree ? g->row[v + 1] - g->row[v] : max_degree;
+	skewed = r->config->scale_free || max_degree * g->n >= LAB_PG_SKEWED * g->m;
 	r->strategy = r->config->strategy;
 	r->may_pull = skewed && !r->config->push_only && (r->strategy == LAB_PG_HYBRID || r->strategy == LAB_PG_PEG);
 	if (r->strategy == LAB_PG_HYBRID)

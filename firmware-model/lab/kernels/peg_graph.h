@@ -63,7 +63,7 @@ struct lab_pg_config {
 };
 
 struct lab_pg_result {
-	/* n words: level, distance, owner (1: source, 2: target), colour, core; unreached: ~0 or 0 */
+	/* n words: level, distance, owner (1: source, 2: target), colour, core; or ~0 */
 	uint32_t *value;
 	float *score;			/* BC: dependency; n elements; may be NULL */
 	bool whole;			/* not stopped by config->edges */

@@ -69,11 +69,11 @@ static int operate(struct run *r, const struct lab_scu_op *op, uint64_t *count, 
 }
 
 /* Table lines for @elements: a larger table would only cost more to clear and drain. */
-static uint64_t lines_for(uint64_t elements, uint32_t most)
+static uint64_t lines_for(uint64_t elements, uint32_t max_lines)
 {
 	uint64_t lines = 16;
 
-	while (lines < elements && lines < most)
+	while (lines < elements && lines < max_lines)
 		lines *= 2;
 	return lines;
 }
@@ -98,13 +98,13 @@ static int produce(struct run *r, struct lab_scu_op *op, const struct extras *x,
 	int rc = 0;
 
 	if (x->table >= 0) {
-		const uint32_t most = best ? r->config->sssp_lines : r->config->bfs_lines;
+		const uint32_t max_lines = best ? r->config->sssp_lines : r->config->bfs_lines;
 		const bool keep = x->keep && r->kept[x->table];
 
 		step.param |= STEP(GTU_STEP_PRODUCE) | (best ? GTU_SCU_BEST | COST4 : GTU_SCU_UNIQUE) | (keep ? GTU_SCU_KEEP : 0);
 		step.operand[GTU_SCU_FILTER] = (struct lab_scu_operand){ &r->filter, r->capacity };
 		step.operand[GTU_SCU_FILTER_TABLE] =
-			(struct lab_scu_operand){ &r->table[x->table], x->keep ? most : lines_for(elements, most) };
+			(struct lab_scu_operand){ &r->table[x->table], x->keep ? max_lines : lines_for(elements, max_lines) };
 		if (gathered)
 			step.operand[GTU_SCU_COST_GATHERED] =
 				(struct lab_scu_operand){ gathered, op->operand[GTU_SCU_INDEX].array ? gathered->bytes / 4 : n };

@@ -250,9 +250,7 @@ LAB_PROGRAM static void finish(struct lab_warp *w, const void *p)
 	}
 }
 
-#define KERNEL(id, bytes)                                                                          \
-	const struct lab_kernel scu_kernel_##id = { .name = #id, .warp = id, .statement = names,    \
-						    .statements = STATEMENTS, .shared = bytes }
+#define KERNEL(id, bytes) const struct lab_kernel scu_kernel_##id = LAB_KERNEL(id, names, bytes)
 KERNEL(prepare, 0);
 KERNEL(expand, 0);
 KERNEL(compact, 0);

@@ -162,11 +162,8 @@ LAB_PROGRAM static void cc_apply(struct lab_warp *w, const void *p)
 	}
 }
 
-#define APPLY(id)                                                                                  \
-	const struct lab_kernel lab_wvr_##id = { .name = #id, .warp = id, .statement = lab_wvr_statements, \
-						 .statements = STATEMENTS }
-APPLY(pr_apply);
-APPLY(cc_apply);
+const struct lab_kernel lab_wvr_pr_apply = LAB_KERNEL(pr_apply, lab_wvr_statements, 0);
+const struct lab_kernel lab_wvr_cc_apply = LAB_KERNEL(cc_apply, lab_wvr_statements, 0);
 
 /* ---- Kernels under every mapping ------------------------------------------------------------- */
 

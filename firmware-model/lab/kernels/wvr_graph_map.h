@@ -241,10 +241,9 @@ LAB_INLINE void by_weaver(struct lab_warp *w, const struct gather_args *a, enum 
 			lab_alu(w, 2);	/* compare, branch */
 			LAB_IF(w, on) {
 				done = do_edge(w, a, u, &e, &t);
-				/* a vertex that fills a warp likely has enough edges to pay for the skip */
-				if (on == ~0u && done >> 31 && e.base[0] == e.base[31]) {
+				/* such a vertex likely has enough edges to pay for it */
+				if (on == ~0u && done >> 31 && e.base[0] == e.base[31])
 					lab_weaver_skip(w, a->weaver, e.base[0]);
-				}
 			}
 		}
 		lab_alu(w, 2);

@@ -17,7 +17,7 @@ int lab_monitor_attach(struct lab *lab, struct lab_monitor *m, struct gtu_error 
 {
 	const struct lab_machine *of = lab_machine_of(lab);
 
-	*m = (struct lab_monitor){ .observer = { m, NULL, on_request } };
+	*m = (struct lab_monitor){ 0 };
 	if (!of->link)
 		return gtu_fail(err, GTU_ERR_USAGE, "machine %s has no link to host memory to monitor", of->name);
 	m->zcm.count = m->count;
@@ -25,7 +25,7 @@ int lab_monitor_attach(struct lab *lab, struct lab_monitor *m, struct gtu_error 
 	m->zcm.flight = malloc(m->zcm.capacity * sizeof(*m->zcm.flight));
 	if (!m->zcm.flight)
 		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %u requests in flight", m->zcm.capacity);
-	lab_observe(lab, &m->observer);
+	lab_observe(lab, on_request, m);
 	return 0;
 }
 

@@ -12,7 +12,6 @@
 struct lab_monitor {
 	struct zcm zcm;
 	uint64_t count[GTU_ZCM_COUNTERS]; /* same layout as the device's registers: GTU_ZCM_C_... */
-	struct lab_observer observer;
 };
 
 /*

@@ -10,15 +10,14 @@ const struct lab_peg_build lab_peg_published = {
 #define KINDS	3u			/* enum peg_kind */
 
 struct waiting {			/* ring of warps waiting for an engine, oldest first */
-	uint32_t *warp;
-	uint32_t head, count;
+	uint32_t warp[LAB_WARPS_MAX], head, count;
 	uint64_t requested;
 };
 
 struct lab_peg {
 	struct lab *lab;
 	int unit;
-	unsigned engines, warps;
+	unsigned engines;
 	struct lab_peg_build build;
 	struct peg_core *core;
 	struct lab_array region;	/* spill memory: one range per engine and list */
@@ -184,7 +183,7 @@ static void answer(struct lab_peg *u, unsigned e, const uint8_t *record)
 	uint32_t warp = q->warp[q->head];
 	struct lab_fields a = { 0 };
 
-	q->head = (q->head + 1) % u->warps;
+	q->head = (q->head + 1) % LAB_WARPS_MAX;
 	q->count--;
 	if (record) {
 		a.mask = ((const struct gtu_hw_warp *)(const void *)record)->active;
@@ -236,7 +235,7 @@ static void on_ask(void *ctx, uint32_t warp, unsigned e, uint64_t value, uint64_
 	struct waiting *q = &u->waiting[e];
 
 	(void)value;
-	q->warp[(q->head + q->count++) % u->warps] = warp;
+	q->warp[(q->head + q->count++) % LAB_WARPS_MAX] = warp;
 	if (u->failed)
 		return;
 	if (u->core->engine[e].ended) {
@@ -300,7 +299,7 @@ int lab_peg_attach(struct lab *lab, const struct lab_peg_build *build, struct la
 	const struct peg_shape shape = shape_of(m, build);
 	const char *why = lab_peg_check(m, build);
 	struct lab_peg *u;
-	unsigned e, k;
+	unsigned k;
 	bool ok;
 	int rc;
 
@@ -313,13 +312,8 @@ int lab_peg_attach(struct lab *lab, const struct lab_peg_build *build, struct la
 	u->lab = lab;
 	u->build = *build;
 	u->engines = m->sms;
-	u->warps = m->warps;
 	u->core = aligned_alloc(64, (peg_core_bytes(&shape) + 63) & ~(size_t)63);
 	ok = u->core != NULL;
-	for (e = 0; e < u->engines; e++) {
-		u->waiting[e].warp = calloc(u->warps, sizeof(uint32_t));
-		ok = ok && u->waiting[e].warp;
-	}
 	if (ok) {
 		peg_core_init(u->core, &shape);
 		u->slots[PEG_REFILL] = u->core->engine[0].refill.mask + 1;
@@ -348,7 +342,6 @@ void lab_peg_free(struct lab_peg *u)
 	if (!u)
 		return;
 	for (i = 0; i < PEG_ENGINES_MAX; i++) {
-		free(u->waiting[i].warp);
 		free(u->in[i].at);
 		free(u->out[i].at);
 	}

@@ -25,7 +25,7 @@ int lab_scu_attach(struct lab *lab, const struct scu_pipe_shape *shape, struct l
 void lab_scu_free(struct lab_scu *u);	/* after its lab; NULL is allowed */
 const struct lab_scu_counts *lab_scu_counts(struct lab_scu *u);
 
-/* A descriptor: opcode, param and imm of uapi/gtu/hw.h; operand places without an array are not given. */
+/* A descriptor: opcode, param and imm of uapi/gtu/hw.h; slots without an array are not given. */
 struct lab_scu_op {
 	uint8_t opcode;
 	uint32_t param;

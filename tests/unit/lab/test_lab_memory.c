@@ -339,7 +339,7 @@ TEST(requests_in_flight_limit_the_link)
 	run(&a, LAB_HOST);
 	CHECK_EQ(s->link_request[1], 32);
 	CHECK_EQ(s->link_host_bytes, 64 * 32);
-	CHECK_EQ(s->link_in_flight_most, 2);
+	CHECK_EQ(s->link_in_flight_max, 2);
 	CHECK(a.end[0] - a.begin[0] >= 16000 && a.end[0] - a.begin[0] < 16200);
 }
 

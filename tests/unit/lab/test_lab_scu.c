@@ -555,16 +555,16 @@ TEST(energy_is_counts_times_costs)
 	CHECK(!lab_energy_costs(&m));
 	lab_energy_add(&a, &m, &s, 2, 0);	/* 2 cycles of 1 ns */
 	r = lab_energy_joules(cost, &a);
-	CHECK(fabs(r.least * 1e12 - (1000 + 1000 + 2000)) < 1e-6);
+	CHECK(fabs(r.min * 1e12 - (1000 + 1000 + 2000)) < 1e-6);
 	CHECK(fabs(r.likely * 1e12 - (2000 + 2000 + 2000)) < 1e-6);
-	CHECK(fabs(r.most * 1e12 - (4000 + 3000 + 4000)) < 1e-6);
+	CHECK(fabs(r.max * 1e12 - (4000 + 3000 + 4000)) < 1e-6);
 	/* half the instructions: the ratio is highest where these are expensive and the rest is cheap */
 	s.thread_instructions = 500;
 	lab_energy_add(&b, &m, &s, 2, 0);
 	r = lab_energy_ratio(cost, &a, &b);
 	CHECK(fabs(r.likely - 6000.0 / 5000) < 1e-9);
-	CHECK(fabs(r.most - 7000.0 / 5000) < 1e-9);
-	CHECK(fabs(r.least - 8000.0 / 7500) < 1e-9);
+	CHECK(fabs(r.max - 7000.0 / 5000) < 1e-9);
+	CHECK(fabs(r.min - 8000.0 / 7500) < 1e-9);
 }
 
 TEST_MAIN

@@ -231,7 +231,7 @@ TEST(schedule_equals_the_reference_model)
 	const char *one = getenv("GTU_TEST_SEED");
 	struct scene s;
 
-	for (uint64_t seed = one ? strtoull(one, NULL, 0) : 1; seed <= TEST_CASES(4000); seed++) {
+	for (uint64_t seed = one ? strtoull(one, NULL, 0) : 1; seed <= TEST_CASES(12000); seed++) {
 		make(&s, seed);
 		CHECK(!iru_shape_check(&s.shape));
 		CHECK(iru_core_bytes(&s.shape) <= iru_core_bytes(&largest));

@@ -98,7 +98,7 @@ TEST(full_rings)
 	int rc, sent = 0, got = 0;
 
 	FAILS(gtu_queue_create(dev, &(struct gtu_queue_options){ .sq_log2 = 20 }, &q, &err), GTU_ERR_USAGE,
-	      " is 2^12");
+	      "the maximum of model:aperture_bytes=65536 is 2^12");
 	q = open_queue(dev, &small);
 	while ((rc = gtu_submit(q, &nop, NULL, &err)) == 0)
 		sent++;

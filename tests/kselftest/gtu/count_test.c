@@ -6,8 +6,6 @@
  * Indices beyond 2^32 are not tested here: a queue starts at 0, and 2^32 jobs take hours. The unit
  * tests of the device model start their indices near 2^32.
  */
-#include <pthread.h>
-
 #include "gtu_trust.h"
 
 DEVICE_FIXTURE(count);

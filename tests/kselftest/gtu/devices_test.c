@@ -5,8 +5,6 @@
  *
  * GTU_SECOND names the second device [/dev/gtu1].
  */
-#include <pthread.h>
-
 #include "gtu_trust.h"
 
 #define BYTES	(1u << 18)

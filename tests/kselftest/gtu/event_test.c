@@ -3,7 +3,6 @@
  * Tests events: eventfd, poll() and read() of the device file; also signals, close and device
  * removal while a thread waits.
  */
-#include <pthread.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/time.h>

@@ -5,8 +5,6 @@
  *
  * Needs root. Each test leaves the device bound and working.
  */
-#include <pthread.h>
-
 #include "gtu_util.h"
 
 #define BYTES	(1u << 20)

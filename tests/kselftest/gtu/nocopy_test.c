@@ -5,7 +5,6 @@
  *
  * The evidence is the data after writes to the file, the page frames, and the page counts.
  */
-
 #include "gtu_util.h"
 
 

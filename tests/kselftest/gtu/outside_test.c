@@ -3,8 +3,6 @@
  * Tests that failing jobs write nothing outside their operands: around the regions, in read-only
  * regions, in another context, or in another process.
  */
-#include <pthread.h>
-
 #include "gtu_trust.h"
 
 #define WORDS	(16u * 1024)

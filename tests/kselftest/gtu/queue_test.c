@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Tests queues: mappings, wrap-around, waits, errors, resets, and removal while jobs run. */
-#include <pthread.h>
 #include <signal.h>
 #include <sys/time.h>
 

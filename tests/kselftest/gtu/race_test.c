@@ -5,8 +5,6 @@
  *
  * A kernel with KASAN is needed to detect memory errors.
  */
-#include <pthread.h>
-
 #include "gtu_trust.h"
 
 #define PAGES	512u

@@ -9,7 +9,6 @@
  * GTU_SEED is the seed that an earlier run printed; it does not reproduce races. GTU_SECONDS is the
  * duration [12].
  */
-#include <pthread.h>
 #include <sched.h>
 
 #include "gtu_trust.h"

@@ -7,7 +7,6 @@
  */
 #include <linux/userfaultfd.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>

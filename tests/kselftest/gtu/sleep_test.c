@@ -9,7 +9,6 @@
  * alarm. Needs root.
  */
 #include <poll.h>
-#include <pthread.h>
 #include <sys/eventfd.h>
 
 #include "gtu_stream.h"

@@ -6,7 +6,6 @@
  * Freed memory is never accessed again, other memory stays intact, and nothing leaks.
  * GTU_ROUNDS scales the number of repetitions [12].
  */
-#include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/time.h>

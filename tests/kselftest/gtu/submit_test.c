@@ -6,7 +6,6 @@
  * Without it (gtu serve --without regions) the kernel must refuse every descriptor that is not
  * provably safe.
  */
-#include <pthread.h>
 #include <sys/wait.h>
 
 #include "gtu_util.h"

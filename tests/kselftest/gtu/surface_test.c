@@ -5,7 +5,6 @@
  *
  * Needs root.
  */
-#include <pthread.h>
 #include <stdarg.h>
 #include <sys/stat.h>
 

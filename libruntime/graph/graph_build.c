@@ -43,6 +43,18 @@ static int stopped(struct gtu_error *err)
 	return gtu_fail(err, GTU_ERR_INTERRUPTED, "building the graph was stopped");
 }
 
+/*
+ * A result of the passes below: a CSR has an edge outside the graph. It was checked before, so another
+ * program has changed the mapped file since.
+ */
+#define CHANGED	(-2)
+
+static int failed(int why, struct gtu_error *err)
+{
+	return why == CHANGED ? gtu_fail(err, GTU_ERR_INPUT, "the graph has changed since it was checked: does another program "
+					 "write to its file?") : stopped(err);
+}
+
 static ALWAYS_INLINE int count_typed(const struct source *s, uint64_t *row,
 				     const struct gtu_progress *progress, const uint32_t ib,
 				     const bool is_csr)
@@ -53,6 +65,8 @@ static ALWAYS_INLINE int count_typed(const struct source *s, uint64_t *row,
 		end = s->m - e > GTU_TICK_ITEMS ? e + GTU_TICK_ITEMS : s->m;
 		for (; e < end; e++) {
 			v = gtu_get(s->dst, ib, e) - s->base;
+			if (is_csr && gtu_unlikely(v >= s->n))
+				return CHANGED;
 			row[v]++;
 			if (!is_csr && s->both) {
 				u = gtu_get(s->src, ib, e) - s->base;
@@ -65,8 +79,12 @@ static ALWAYS_INLINE int count_typed(const struct source *s, uint64_t *row,
 	if (!is_csr || !s->both)
 		return 0;
 	for (u = 0; u < s->n; u++) {
-		row[u] += s->row[u + 1] - s->row[u];
-		for (e = s->row[u]; e < s->row[u + 1]; e++)
+		e = s->row[u];
+		end = s->row[u + 1];
+		if (gtu_unlikely(end > s->m))
+			return CHANGED;
+		row[u] += end - e;
+		for (; e < end; e++)
 			row[u] -= gtu_get(s->dst, ib, e) == u;
 	}
 	return 0;
@@ -100,12 +118,21 @@ static ALWAYS_INLINE int transpose_typed(const struct source *s, struct csr *out
 				    const struct gtu_progress *progress, const uint32_t ib,
 				    const uint32_t ob, const uint32_t wb, const bool is_csr)
 {
-	uint64_t e, end, u;
+	uint64_t e, end, u, v;
 
 	if (is_csr) {
 		for (u = 0; u < s->n; u++) {
-			for (e = s->row[u]; e < s->row[u + 1]; e++)
-				transpose_edge(s, out, u, gtu_get(s->dst, ib, e), e, ob, wb);
+			end = s->row[u + 1];
+			if (gtu_unlikely(end > s->m))
+				return CHANGED;
+			for (e = s->row[u]; e < end; e++) {
+				v = gtu_get(s->dst, ib, e);
+				/* there must be space for the edge in both lists */
+				if (gtu_unlikely(v >= s->n || out->row[v] >= out->m ||
+						 (s->both && out->row[u] >= out->m)))
+					return CHANGED;
+				transpose_edge(s, out, u, v, e, ob, wb);
+			}
 			if (u % (GTU_TICK_ITEMS / 16) == 0 &&
 			    gtu_tick(progress, "ordering edges", s->row[u], s->m))
 				return -1;
@@ -155,9 +182,12 @@ static int transpose_all(const struct source *s, struct csr *out, uint32_t ob,
 /* Compute the row offsets of the transpose. */
 static int place_rows(const struct source *s, uint64_t *row, const struct gtu_progress *progress)
 {
+	int rc;
+
 	memset(row, 0, (s->n + 1) * sizeof(*row));
-	if (count(s, row, progress))
-		return -1;
+	rc = count(s, row, progress);
+	if (rc)
+		return rc;
 	gtu_prefix_sum(row, s->n + 1);
 	return 0;
 }
@@ -171,26 +201,30 @@ static int transpose(const struct source *s, uint32_t ob, const uint64_t *row,
 {
 	size_t wb = gtu_weight_bytes(s->weight_type);
 	uint64_t sum;
+	int rc = 0;
 
 	memset(out, 0, sizeof(*out));
 	if (s->n < UINT64_MAX / 16)
 		out->row = gtu_array_alloc((s->n + 1) * sizeof(*out->row));
 	if (!out->row)
 		goto no_memory;
-	if (row) {
+	if (row)
 		memcpy(out->row, row, (s->n + 1) * sizeof(*row));
-	} else if (place_rows(s, out->row, progress)) {
+	else
+		rc = place_rows(s, out->row, progress);
+	if (rc) {
 		csr_free(out);
-		return stopped(err);
+		return failed(rc, err);
 	}
 	out->m = sum = out->row[s->n];
 	out->col = gtu_array_alloc(sum * ob);
 	out->weight = wb ? gtu_array_alloc(sum * wb) : NULL;
 	if (!out->col || (wb && !out->weight))
 		goto no_memory;
-	if (transpose_all(s, out, ob, progress)) {
+	rc = transpose_all(s, out, ob, progress);
+	if (rc) {
 		csr_free(out);
-		return stopped(err);
+		return failed(rc, err);
 	}
 	/* each row was a cursor and now is the start of the next list */
 	memmove(out->row + 1, out->row, s->n * sizeof(*out->row));

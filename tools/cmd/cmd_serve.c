@@ -196,7 +196,8 @@ static int start_listening(struct server *s, struct gtu_error *err)
 	umask(mask);
 	if (code)
 		return gtu_fail(err, GTU_ERR_FAIL, "cannot create the socket %s: %s", s->path, strerror(errno));
-	if (lstat(s->path, &s->made) || listen(s->listener, 4))
+	/* at once: a machine may connect as soon as the path exists */
+	if (listen(s->listener, 4) || lstat(s->path, &s->made))
 		return gtu_fail(err, GTU_ERR_FAIL, "cannot listen on %s: %s", s->path, strerror(errno));
 	return 0;
 }

@@ -221,8 +221,12 @@ static int check_isolated(struct gtu_writing *w, const struct gtu_write_format *
 		return gtu_fail(w->err, GTU_ERR_NOMEM, "out of memory for finding vertices without "
 				"edges");
 	for (v = 0; v < g->n; v++)
-		for (e = g->row[v]; e < g->row[v + 1]; e++)
-			met[v] = met[gtu_graph_target(g, e)] = 1;
+		for (e = g->row[v]; e < g->row[v + 1] && e < g->m; e++) {
+			/* a mapped file may have changed since it was checked */
+			uint64_t target = gtu_graph_target(g, e);
+
+			met[v] = met[target < g->n ? target : g->n] = 1;
+		}
 	for (v = 0; v < g->n; v++)
 		if (!met[v] && !count++)
 			first = v;

@@ -598,6 +598,22 @@ TEST(container_changed_by_others)
 	unlink(path);
 }
 
+/* A program of the same user changes a mapped container after its check: no write is out of bounds. */
+TEST(mapped_container_changed)
+{
+	const char *path = in_tmp("mapped.gtu");
+	struct gtu_graph *g = open_large(path, false), *out;
+	struct gtu_error err = { 0 };
+
+	CHECKF(!gtu_graph_check(g, NULL, &err), "%s", err.text);
+	damage(path, (uint64_t)((const char *)g->col - (const char *)g->backing->map) + 77 * 4, 0x3fffff00, 4);
+	CHECK(gtu_graph_transpose(g, NULL, &out, &err) == GTU_ERR_INPUT && !out);
+	CHECKF(strstr(err.text, "has changed since it was checked"), "%s", err.text);
+	CHECK(gtu_graph_symmetrize(g, NULL, &out, &err) == GTU_ERR_INPUT && !out);
+	gtu_graph_close(g);
+	unlink(path);
+}
+
 /* The header in the file is not read again: its offsets were checked once. */
 TEST(header_changed_after_check)
 {

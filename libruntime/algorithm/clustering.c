@@ -58,6 +58,9 @@ static struct walk walk_from(const struct clustering *c, uint64_t v)
 		w.k = c->in->row[v];
 		w.k_end = c->in->row[v + 1];
 	}
+	/* another program may have changed a mapped file since it was checked */
+	w.i_end = w.i_end <= c->out->m ? w.i_end : 0;
+	w.k_end = c->in && w.k_end > c->in->m ? 0 : w.k_end;
 	return w;
 }
 
@@ -85,7 +88,7 @@ static inline bool walk(struct walk *w, uint64_t *neighbour, bool *both)
 		leads = in && pass(in, &w->k, w->k_end, u);
 		w->descends |= w->last != GTU_NO_VERTEX && u <= w->last;
 		w->last = u;
-		if (u == w->v)
+		if (u == w->v || u >= out->n)
 			continue;
 		*neighbour = u;
 		*both = !in || (leaves && leads);

@@ -88,17 +88,25 @@ static inline uint64_t most_frequent(struct gtu_alg_scratch *s, uint64_t *label,
 	return best;
 }
 
-static inline void gather(const struct gtu_graph *g, const void *now, uint64_t v, uint64_t *to)
+/*
+ * The labels of the @count targets of @v. The edges were checked, but another program may have changed
+ * a mapped file since: rows and targets are read once and stay in bounds.
+ */
+static inline void gather(const struct gtu_graph *g, const void *now, uint64_t v, uint64_t count, uint64_t *to)
 {
-	const uint64_t end = g->row[v + 1];
-	uint64_t e;
+	const uint64_t row = g->row[v], first = row <= g->m - count ? row : 0;
+	uint64_t e, u;
 
 	if (g->edge_bytes == 4)
-		for (e = g->row[v]; e < end; e++)
-			*to++ = ((const uint32_t *)now)[((const uint32_t *)g->col)[e]];
+		for (e = first; e < first + count; e++) {
+			u = ((const uint32_t *)g->col)[e];
+			*to++ = ((const uint32_t *)now)[u < g->n ? u : v];
+		}
 	else
-		for (e = g->row[v]; e < end; e++)
-			*to++ = ((const uint64_t *)now)[((const uint64_t *)g->col)[e]];
+		for (e = first; e < first + count; e++) {
+			u = ((const uint64_t *)g->col)[e];
+			*to++ = ((const uint64_t *)now)[u < g->n ? u : v];
+		}
 }
 
 static inline void settle(struct labels *l, uint64_t v, uint64_t label, bool *changed)
@@ -109,7 +117,9 @@ static inline void settle(struct labels *l, uint64_t v, uint64_t label, bool *ch
 
 static inline uint64_t degree(const struct gtu_graph *g, uint64_t v)
 {
-	return g ? g->row[v + 1] - g->row[v] : 0;
+	const uint64_t d = g ? g->row[v + 1] - g->row[v] : 0;
+
+	return g && d <= g->m ? d : 0;
 }
 
 static int propagate_share(void *arg, uint64_t first, uint64_t end)
@@ -117,20 +127,21 @@ static int propagate_share(void *arg, uint64_t first, uint64_t end)
 	struct labels *l = arg;
 	struct gtu_alg_scratch *s = gtu_alg_scratch_acquire(&l->shares);
 	const struct gtu_graph *g = l->a.g, *t = l->transposed;
-	uint64_t v, d, label, edges = 0, *list;
+	uint64_t v, d, own, label, edges = 0, *list;
 	bool changed = false;
 	int rc = 0;
 
 	for (v = first; v < end; v++, edges += d) {
-		d = degree(g, v) + degree(t, v);
+		own = degree(g, v);
+		d = own + degree(t, v);
 		list = gtu_alg_scratch_reserve(s, 0, d * 8);
 		if (d && !list) {
 			rc = GTU_ERR_NOMEM;
 			break;
 		}
-		gather(g, l->now, v, list);
+		gather(g, l->now, v, own, list);
 		if (t)
-			gather(t, l->now, v, list + degree(g, v));
+			gather(t, l->now, v, d - own, list + own);
 		label = d ? most_frequent(s, list, d) : gtu_get(l->now, g->edge_bytes, v);
 		if (label == GTU_NO_VERTEX) {
 			rc = GTU_ERR_NOMEM;

@@ -339,4 +339,50 @@ TEST(damaged_graphs)
 	}
 }
 
+/* ---- Arrays that change after their check ------------------------------------------------------ */
+
+#define CHANGED_EDGES 4096u
+
+static int change_targets(void *user, const char *what, uint64_t done, uint64_t total)
+{
+	uint32_t *col = user;
+	unsigned i;
+
+	for (i = 0; !strcmp(what, "checking edges") && done == total && i < CHANGED_EDGES; i++)
+		col[i] = 0x3fffff00;
+	return 0;
+}
+
+/*
+ * Another program may write to the file of a mapped graph during a run. Results are wrong then, but
+ * no access is out of bounds (checked by sanitizers).
+ */
+TEST(targets_changed_after_check)
+{
+	const uint64_t n = 256;
+	static uint64_t row[257], labels[256];
+	static uint32_t col[CHANGED_EDGES];
+	static double share[256];
+	struct gtu_graph arrays = { .n = n, .m = CHANGED_EDGES, .edge_bytes = 4, .row = row, .col = col }, *g;
+	const struct gtu_progress progress = { change_targets, col };
+	struct gtu_algorithm_options o = { .unit = GTU_WITH_NONE, .progress = &progress };
+	struct gtu_algorithm_stats stats;
+	struct gtu_error err = { .text = "" };
+	unsigned i, kind;
+
+	for (kind = 0; kind < 2; kind++) {
+		for (i = 0; i <= n; i++)
+			row[i] = i * (CHANGED_EDGES / n);
+		for (i = 0; i < CHANGED_EDGES; i++)
+			col[i] = (i / 16 + 1 + i % 16) % n;
+		CHECKF(!gtu_graph_wrap(&arrays, &g, &err), "%s", err.text);
+		if (kind)
+			gtu_label_propagation(NULL, g, &o, labels, &stats, &err);
+		else
+			gtu_clustering(NULL, g, &o, share, &stats, &err);
+		CHECK_EQ(col[0], 0x3fffff00);
+		gtu_graph_close(g);
+	}
+}
+
 TEST_MAIN

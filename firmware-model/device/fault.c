@@ -16,8 +16,8 @@ void gtu_dev_set_faults(struct gtu_dev *dev, const struct gtu_dev_faults *faults
 {
 	dev->faults = *faults;
 	dev->faulty = faults->corrupt_completions || faults->forge_records || faults->no_invalidate || faults->stuck_reset ||
-		      faults->power_loss || faults->bug;
-	dev->completions = dev->records = dev->invalidates = dev->resets = dev->power_losses = 0;
+		      faults->refuse_disable || faults->power_loss || faults->bug;
+	dev->completions = dev->records = dev->invalidates = dev->disables = dev->resets = dev->power_losses = 0;
 }
 
 static bool corrupts(const struct gtu_dev *dev)
@@ -111,6 +111,11 @@ void gtu_fault_record(struct gtu_dev *dev, struct gtu_hw_warp *head, uint32_t *l
 bool gtu_fault_invalidate(struct gtu_dev *dev)
 {
 	return ++dev->invalidates >= dev->faults.no_invalidate && dev->faults.no_invalidate;
+}
+
+bool gtu_fault_disable(struct gtu_dev *dev)
+{
+	return ++dev->disables >= dev->faults.refuse_disable && dev->faults.refuse_disable;
 }
 
 /* Fill the aperture with random data and restart the epoch. */

@@ -162,6 +162,11 @@ void gtu_mailbox(struct gtu_dev *dev, uint32_t command)
 		dev->mbox_status = GTU_MBOX_BUSY;
 		return;
 	}
+	if (dev->faulty && (command == GTU_MBOX_QUEUE_DISABLE || command == GTU_MBOX_CTX_DISABLE) &&
+	    gtu_fault_disable(dev)) {
+		dev->mbox_status = GTU_MBOX_E_INDEX;
+		return;
+	}
 	switch (command) {
 	case GTU_MBOX_NOP:		status = GTU_MBOX_E_OK; break;
 	case GTU_MBOX_CTX_ENABLE:	status = ctx_enable(dev, arg); break;

@@ -34,6 +34,7 @@ enum pci_fault {
 	PCI_FAULT_NO_INVALIDATE, /* from the n-th on, INVALIDATE never completes */
 	PCI_FAULT_STUCK_RESET,	/* from the n-th on, resets do not end */
 	PCI_FAULT_KEEP_MASTER,	/* from the n-th time on, clearing bus mastering has no effect */
+	PCI_FAULT_REFUSE_DISABLE, /* from the n-th on, QUEUE_DISABLE and CTX_DISABLE are refused */
 	PCI_FAULT_POWER_LOSS,	/* from the n-th on, function-level resets also lose power */
 	PCI_FAULTS
 };

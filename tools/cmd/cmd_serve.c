@@ -50,7 +50,8 @@ struct server {
 };
 
 static const char *const fault_names[] = { "lose-irq", "stall", "all-ones", "die-at", "corrupt-completions",
-					   "forge-records", "no-invalidate", "stuck-reset", "keep-master", "power-loss", NULL };
+					   "forge-records", "no-invalidate", "stuck-reset", "keep-master",
+					   "refuse-disable", "power-loss", NULL };
 _Static_assert(sizeof(fault_names) / sizeof(fault_names[0]) == PCI_FAULTS + 1, "every fault needs a name");
 
 /* in the order of the register's bits */
@@ -88,6 +89,8 @@ static void help(void)
 	     "                      no-invalidate  the N-th INVALIDATE and all later ones never complete\n"
 	     "                      stuck-reset  from the N-th reset on the device does not come back\n"
 	     "                      keep-master  from the N-th time on, clearing bus mastering has no effect\n"
+	     "                      refuse-disable  the N-th QUEUE_DISABLE or CTX_DISABLE and all later ones are\n"
+	     "                                 refused with E_INDEX, and the queue goes on\n"
 	     "                      power-loss  from the N-th function-level reset on, the reset also loses the\n"
 	     "                                 aperture's content and restarts epochs, as power loss does\n"
 	     "  --bug NAME        inject a gateware bug for 'gtu bringup' to find; 'gtu bringup --bugs'\n"

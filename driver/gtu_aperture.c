@@ -17,6 +17,10 @@ static unsigned int aperture_share = 100;
 module_param(aperture_share, uint, 0644);
 MODULE_PARM_DESC(aperture_share, "Maximum share of the aperture per context, in percent");
 
+static unsigned int user_aperture = 50;
+module_param(user_aperture, uint, 0644);
+MODULE_PARM_DESC(user_aperture, "Maximum share of the aperture per user, in percent; not for CAP_SYS_RESOURCE");
+
 /* Manage @bytes of aperture at @phys, which the caller has reserved. */
 int gtu_aperture_init(struct gtu_device *gtu, phys_addr_t phys, u64 bytes)
 {
@@ -39,6 +43,9 @@ static void gtu_extent_release(struct kref *ref)
 	bitmap_clear(gtu->aperture_used, p->first, p->pages);
 	mutex_unlock(&gtu->aperture_lock);
 	atomic_long_sub(p->pages, &p->ctx->aperture_pages);
+	gtu_user_uncharge(gtu, p->ctx->uid, GTU_USER_APERTURE, p->pages);
+	if (p->blank)
+		__free_page(p->blank);
 	kfree(p);
 }
 
@@ -47,15 +54,26 @@ void gtu_extent_put(struct gtu_extent *p)
 	kref_put(&p->ref, gtu_extent_release);
 }
 
+static unsigned long gtu_percent(unsigned long pages, unsigned int percent)
+{
+	return mult_frac(pages, min(percent, 100u), 100u);
+}
+
 static struct gtu_extent *gtu_extent_alloc(struct gtu_ctx *ctx, unsigned long pages)
 {
 	struct gtu_device *gtu = ctx->gtu;
-	unsigned long cap = mult_frac(gtu->aperture_pages,
-				      min(READ_ONCE(aperture_share), 100u), 100u);
+	unsigned long cap = gtu_percent(gtu->aperture_pages, READ_ONCE(aperture_share));
 	struct gtu_extent *p = kzalloc(sizeof(*p), GFP_KERNEL_ACCOUNT);
+	int ret;
 
 	if (!p)
 		return ERR_PTR(-ENOMEM);
+	ret = gtu_user_charge(gtu, ctx->uid, GTU_USER_APERTURE, pages,
+			      gtu_percent(gtu->aperture_pages, READ_ONCE(user_aperture)));
+	if (ret) {
+		kfree(p);
+		return ERR_PTR(ret);
+	}
 	kref_init(&p->ref);
 	p->ctx = ctx;
 	p->pages = pages;
@@ -75,6 +93,7 @@ static struct gtu_extent *gtu_extent_alloc(struct gtu_ctx *ctx, unsigned long pa
 	return p;
 err:
 	atomic_long_sub(pages, &ctx->aperture_pages);
+	gtu_user_uncharge(gtu, ctx->uid, GTU_USER_APERTURE, pages);
 	kfree(p);
 	return ERR_PTR(-ENOSPC);
 }
@@ -228,9 +247,9 @@ static vm_fault_t gtu_aperture_fault(struct vm_fault *vmf)
 
 	if (page >= p->pages)
 		return ret;
-	mutex_lock(&ctx->aperture_lock);
+	down_read(&ctx->gtu->map_lock);
 	if (ctx->aperture_revoked || READ_ONCE(ctx->gtu->state) != GTU_STATE_UP) {
-		ret = gtu_insert_blank(vmf, &ctx->blank);
+		ret = gtu_insert_blank(vmf, &p->blank);
 	} else {
 		pfn = PHYS_PFN(ctx->gtu->aperture_phys) + p->first + page;
 		end = min(vma->vm_end, vmf->address + (GTU_FAULT_PAGES << PAGE_SHIFT));
@@ -239,7 +258,7 @@ static vm_fault_t gtu_aperture_fault(struct vm_fault *vmf)
 		     at += PAGE_SIZE)
 			ret = vmf_insert_pfn(vma, at, ++pfn);
 	}
-	mutex_unlock(&ctx->aperture_lock);
+	up_read(&ctx->gtu->map_lock);
 	return ret;
 }
 
@@ -265,26 +284,23 @@ static const struct vm_operations_struct gtu_aperture_vm_ops = {
 	.fault = gtu_aperture_fault,
 };
 
-/* Called under ctx->lock. Pages are inserted by faults. */
-int gtu_extent_mmap(struct gtu_extent *p, struct vm_area_struct *vma)
+/* The mapping takes over the caller's reference. Pages are inserted by faults. */
+void gtu_extent_mmap(struct gtu_extent *p, struct vm_area_struct *vma)
 {
-	if (vma_pages(vma) != p->pages)
-		return -EINVAL;
 	vm_flags_mod(vma, VM_PFNMAP | VM_IO, 0);
 	vma->vm_page_prot = pgprot_writecombine(vma->vm_page_prot);
 	p->pgoff = vma->vm_pgoff;
 	vma->vm_private_data = p;
 	vma->vm_ops = &gtu_aperture_vm_ops;
-	gtu_aperture_vma_open(vma);
-	return 0;
+	atomic_inc(&p->ctx->aperture_maps);
 }
 
 /* The context is dead: replace its aperture mappings by zero pages. */
 void gtu_aperture_unmap(struct gtu_ctx *ctx)
 {
-	mutex_lock(&ctx->aperture_lock);
+	down_write(&ctx->gtu->map_lock);
 	ctx->aperture_revoked = true;
-	mutex_unlock(&ctx->aperture_lock);
+	up_write(&ctx->gtu->map_lock);
 	/*
 	 * A mapping keeps its file open, so there are none at release. The
 	 * range includes mappings of other contexts, which fault in again.

@@ -55,10 +55,8 @@ static int gtu_irqs_request(struct gtu_device *gtu)
 static void gtu_free(struct gtu_device *gtu)
 {
 	gtu_irqs_free(gtu);
-	mutex_lock(&gtu->mbox_lock);
-	if (gtu->bus->quiesce(gtu))
+	if (gtu_quiesce(gtu))
 		gtu_events_free(gtu);
-	mutex_unlock(&gtu->mbox_lock);
 	put_device(&gtu->dev);
 }
 
@@ -151,9 +149,7 @@ void gtu_unbind(struct gtu_device *gtu)
 void gtu_shutdown(struct gtu_device *gtu)
 {
 	gtu_set_dead(gtu);
-	mutex_lock(&gtu->mbox_lock);
-	gtu->bus->quiesce(gtu);
-	mutex_unlock(&gtu->mbox_lock);
+	gtu_quiesce(gtu);
 }
 
 static int __init gtu_init(void)

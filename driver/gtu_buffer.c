@@ -15,6 +15,10 @@ static unsigned int buffer_mib;
 module_param(buffer_mib, uint, 0644);
 MODULE_PARM_DESC(buffer_mib, "Maximum MiB of driver buffers per device; 0: a quarter of the memory");
 
+static unsigned int user_buffer_mib;
+module_param(user_buffer_mib, uint, 0644);
+MODULE_PARM_DESC(user_buffer_mib, "Maximum MiB of driver buffers per user and device; 0: half of buffer_mib; not for CAP_SYS_RESOURCE");
+
 static void gtu_buffer_release(struct kref *ref)
 {
 	struct gtu_buffer *b = container_of(ref, struct gtu_buffer, ref);
@@ -25,6 +29,7 @@ static void gtu_buffer_release(struct kref *ref)
 		cond_resched();
 	}
 	atomic_long_sub(b->pages, &b->gtu->buffer_pages);
+	gtu_user_uncharge(b->gtu, b->uid, GTU_USER_BUFFERS, b->pages);
 	put_device(&b->gtu->dev);
 	kvfree(b->page);
 	kfree(b);
@@ -71,10 +76,18 @@ static int gtu_buffer_fill(struct gtu_buffer *b)
 	return 0;
 }
 
-static struct gtu_buffer *gtu_buffer_alloc(struct gtu_device *gtu, unsigned long pages)
+static unsigned long gtu_buffer_user_cap(void)
 {
+	unsigned long mib = READ_ONCE(user_buffer_mib);
+
+	return mib ? mib << (20 - PAGE_SHIFT) : gtu_buffer_cap() / 2;
+}
+
+static struct gtu_buffer *gtu_buffer_alloc(struct gtu_ctx *ctx, unsigned long pages)
+{
+	struct gtu_device *gtu = ctx->gtu;
 	struct gtu_buffer *b;
-	int ret = -ENOMEM;
+	int ret;
 
 	if (pages > gtu_buffer_cap())
 		return ERR_PTR(-ENOSPC);
@@ -86,12 +99,20 @@ static struct gtu_buffer *gtu_buffer_alloc(struct gtu_device *gtu, unsigned long
 	b->pages = pages;
 	mutex_init(&b->lock);
 	INIT_LIST_HEAD(&b->attachments);
+	ret = gtu_user_charge(gtu, ctx->uid, GTU_USER_BUFFERS, pages, gtu_buffer_user_cap());
+	if (ret) {
+		kfree(b);
+		return ERR_PTR(ret);
+	}
+	b->uid = ctx->uid;
 	if (atomic_long_add_return(pages, &gtu->buffer_pages) > gtu_buffer_cap()) {
 		atomic_long_sub(pages, &gtu->buffer_pages);
+		gtu_user_uncharge(gtu, b->uid, GTU_USER_BUFFERS, pages);
 		kfree(b);
 		return ERR_PTR(-ENOSPC);
 	}
 	get_device(&gtu->dev);
+	ret = -ENOMEM;
 	b->page = kvcalloc(pages, sizeof(*b->page), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (b->page)
 		ret = gtu_buffer_fill(b);
@@ -114,7 +135,7 @@ struct gtu_region *gtu_region_alloc(struct gtu_ctx *ctx, u64 length, u32 rights)
 	r->rights = rights;
 	r->length = length;
 	r->pages = pages;
-	b = gtu_buffer_alloc(ctx->gtu, pages);
+	b = gtu_buffer_alloc(ctx, pages);
 	if (IS_ERR(b)) {
 		ret = PTR_ERR(b);
 		goto err;

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Contexts: creation, teardown and release of the resources of an open file. */
+#include <linux/capability.h>
+#include <linux/cred.h>
+#include <linux/fs.h>
+#include <linux/module.h>
 #include <linux/slab.h>
 
 #include "gtu_drv.h"
+
+static unsigned int user_contexts;
+module_param(user_contexts, uint, 0644);
+MODULE_PARM_DESC(user_contexts, "Maximum number of contexts per user; 0: a quarter of the device's; not for CAP_SYS_RESOURCE");
 
 static size_t gtu_table_bytes(struct gtu_ctx *ctx)
 {
@@ -14,18 +22,91 @@ static void gtu_ctx_release(struct kref *ref)
 	struct gtu_ctx *ctx = container_of(ref, struct gtu_ctx, ref);
 
 	xa_destroy(&ctx->queue);
-	if (ctx->blank)
-		__free_page(ctx->blank);
+	iput(ctx->mapping->host);
 	kvfree(ctx->region);
 	kvfree(ctx->generation);
 	bitmap_free(ctx->used);
+	if (ctx->charged)
+		gtu_user_uncharge(ctx->gtu, ctx->uid, GTU_USER_CONTEXTS, 1);
 	put_device(&ctx->gtu->dev);
-	kfree(ctx);
+	kfree_rcu(ctx, rcu);
 }
 
 void gtu_ctx_put(struct gtu_ctx *ctx)
 {
 	kref_put(&ctx->ref, gtu_ctx_release);
+}
+
+/* The context with the lowest id that is at least @from, with a reference. */
+struct gtu_ctx *gtu_ctx_next(struct gtu_device *gtu, u32 from)
+{
+	struct gtu_ctx *ctx, *best = NULL;
+
+	spin_lock_irq(&gtu->ctx_lock);
+	list_for_each_entry(ctx, &gtu->contexts, link)
+		if (ctx->id >= from && (!best || ctx->id < best->id))
+			best = ctx;
+	if (best)
+		kref_get(&best->ref);
+	spin_unlock_irq(&gtu->ctx_lock);
+	return best;
+}
+
+/* A user who has something of a device. */
+struct gtu_user {
+	struct list_head link;
+	kuid_t uid;
+	unsigned long used[GTU_USER_RESOURCES];
+};
+
+/*
+ * Charge @n units of a resource to user @uid. Returns -EDQUOT if he would have
+ * more than @limit, unless he may exceed resource limits.
+ */
+int gtu_user_charge(struct gtu_device *gtu, kuid_t uid, enum gtu_resource what, unsigned long n,
+		    unsigned long limit)
+{
+	struct gtu_user *new = kzalloc(sizeof(*new), GFP_KERNEL_ACCOUNT), *u, *found = NULL;
+	bool unlimited = ns_capable_noaudit(&init_user_ns, CAP_SYS_RESOURCE);
+	int ret = 0;
+
+	if (!new)
+		return -ENOMEM;
+	new->uid = uid;
+	spin_lock(&gtu->user_lock);
+	list_for_each_entry(u, &gtu->users, link)
+		if (uid_eq(u->uid, uid))
+			found = u;
+	if (!unlimited && n > limit - min(limit, found ? found->used[what] : 0)) {
+		ret = -EDQUOT;
+	} else {
+		if (!found) {
+			found = new;
+			new = NULL;
+			list_add(&found->link, &gtu->users);
+		}
+		found->used[what] += n;
+	}
+	spin_unlock(&gtu->user_lock);
+	kfree(new);
+	return ret;
+}
+
+void gtu_user_uncharge(struct gtu_device *gtu, kuid_t uid, enum gtu_resource what,
+		       unsigned long n)
+{
+	struct gtu_user *u;
+
+	spin_lock(&gtu->user_lock);
+	list_for_each_entry(u, &gtu->users, link)
+		if (uid_eq(u->uid, uid))
+			break;
+	u->used[what] -= n;
+	if (!memchr_inv(u->used, 0, sizeof(u->used))) {
+		list_del(&u->link);
+		kfree(u);
+	}
+	spin_unlock(&gtu->user_lock);
 }
 
 /*
@@ -38,10 +119,24 @@ int gtu_ctx_enable(struct gtu_ctx *ctx)
 			ctx->gtu->regions_log2, 1);
 }
 
+/*
+ * Remove the context with its queues from the device and drop running jobs. If
+ * the device refuses or does not respond, reset or quiesce it. Returns true if
+ * the device certainly has dropped the context. @error: of the last command
+ */
+bool gtu_ctx_disable(struct gtu_ctx *ctx, int error, const char *why)
+{
+	int ret = error == -ETIMEDOUT ? error :
+		  GTU_MBOX(ctx->gtu, ctx->epoch, GTU_MBOX_CTX_DISABLE, ctx->id);
+
+	return !ret || ret == -EALREADY || gtu_force_quiesce(ctx, why);
+}
+
 struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *mapping)
 {
 	struct gtu_ctx *ctx = kzalloc(sizeof(*ctx), GFP_KERNEL_ACCOUNT);
 	int ret = -ENOMEM, id;
+	bool quiesced;
 
 	if (!ctx)
 		return ERR_PTR(-ENOMEM);
@@ -49,11 +144,13 @@ struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *map
 	get_device(&gtu->dev);
 	ctx->gtu = gtu;
 	ctx->mapping = mapping;
+	ihold(mapping->host);
+	ctx->uid = current_euid();
 	ctx->pid = task_tgid_nr(current);
 	get_task_comm(ctx->comm, current);
 	ctx->slots = 1u << gtu->regions_log2;
 	mutex_init(&ctx->lock);
-	mutex_init(&ctx->aperture_lock);
+	spin_lock_init(&ctx->region_lock);
 	INIT_LIST_HEAD(&ctx->link);
 	init_waitqueue_head(&ctx->event_wait);
 	spin_lock_init(&ctx->event_lock);
@@ -68,6 +165,11 @@ struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *map
 					GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!ctx->table)
 		goto err_free;
+	ret = gtu_user_charge(gtu, ctx->uid, GTU_USER_CONTEXTS, 1,
+			      READ_ONCE(user_contexts) ?: max(gtu->max_contexts / 4, 1u));
+	if (ret)
+		goto err_table;
+	ctx->charged = true;
 	id = ida_alloc_max(&gtu->ctx_ids, gtu->max_contexts - 1, GFP_KERNEL);
 	if (id < 0) {
 		ret = id;
@@ -93,15 +195,15 @@ struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *map
 	return ctx;
 
 err_enable:
-	ret = ret == -ESTALE ? -ENODEV : ret;
-	/* After a timeout the device may still execute the command. */
-	if (ret == -EIO || gtu_force_quiesce(ctx, "context setup timed out"))
-		ida_free(&gtu->ctx_ids, id);
-	else
-		goto err_leak;
+	/* Whatever the device reported, it may have executed the command. */
+	quiesced = gtu_ctx_disable(ctx, ret, "context setup failed");
+	if (ret != -ETIMEDOUT && ret != -ENODEV)
+		ret = gtu_ctx_dead(ctx) ? -ENODEV : -EIO;
+	if (!quiesced)
+		goto err_free;
+	ida_free(&gtu->ctx_ids, id);
 err_table:
 	dma_free_coherent(gtu->parent, gtu_table_bytes(ctx), ctx->table, ctx->table_dma);
-err_leak:
 err_free:
 	gtu_ctx_put(ctx);
 	return ERR_PTR(ret);
@@ -123,9 +225,7 @@ void gtu_ctx_teardown(struct gtu_ctx *ctx)
 	if (ctx->torn_down)
 		goto out;
 	ctx->torn_down = true;
-	/* Also disables the queues and drops running jobs. */
-	quiesced = !GTU_MBOX(gtu, ctx->epoch, GTU_MBOX_CTX_DISABLE, ctx->id) ||
-		   gtu_force_quiesce(ctx, "context teardown timed out");
+	quiesced = gtu_ctx_disable(ctx, 0, "context teardown failed");
 	xa_for_each(&ctx->queue, id, q) {
 		xa_erase(&ctx->queue, id);
 		gtu_queue_kill(q, quiesced);

@@ -115,7 +115,9 @@ struct gtu_device *gtu_device_alloc(struct device *parent)
 	mutex_init(&gtu->mbox_lock);
 	spin_lock_init(&gtu->ctx_lock);
 	mutex_init(&gtu->aperture_lock);
-	spin_lock_init(&gtu->queue_lock);
+	init_rwsem(&gtu->map_lock);
+	spin_lock_init(&gtu->user_lock);
+	INIT_LIST_HEAD(&gtu->users);
 	INIT_LIST_HEAD(&gtu->contexts);
 	ida_init(&gtu->ctx_ids);
 	ida_init(&gtu->queue_ids);

@@ -3,11 +3,12 @@
  * Objects of the driver, their lifetimes and locks. Documentation/driver.md
  * explains the design.
  *
- * Lock order: mm->mmap_lock, ctx->lock, gtu->mbox_lock, queue->map_lock,
- * ctx->aperture_lock. Take none of these while holding gtu->aperture_lock or
- * buffer->lock. Spinlocks, innermost: gtu->queue_lock, queue->wait_lock,
- * ctx->event_lock. gtu->ctx_lock is taken alone. Do not access user memory
- * under ctx->lock.
+ * Lock order: ctx->lock, gtu->mbox_lock, gtu->map_lock. mm->mmap_lock is taken
+ * before gtu->map_lock and never with the others: mmap() and page faults must
+ * not wait for the device. Take none of these while holding gtu->aperture_lock
+ * or buffer->lock. Spinlocks, innermost: queue->wait_lock, ctx->event_lock.
+ * gtu->ctx_lock, gtu->user_lock and ctx->region_lock are taken alone. Queues are
+ * looked up under RCU. Do not access user memory under ctx->lock.
  */
 #ifndef GTU_DRV_H
 #define GTU_DRV_H
@@ -28,9 +29,12 @@
 #include <linux/poll.h>
 #include <linux/ratelimit_types.h>
 #include <linux/scatterlist.h>
+#include <linux/rcupdate.h>
+#include <linux/rwsem.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/srcu.h>
+#include <linux/uidgid.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
@@ -132,6 +136,11 @@ struct gtu_device {
 	u32 fdt_bytes, fdt_crc;
 
 	struct mutex mbox_lock;		/* serializes the mailbox, resets and writes to epoch */
+	/*
+	 * Page faults insert device memory under it, for reading. Taken for
+	 * writing between the end of an object and the zap of its mappings.
+	 */
+	struct rw_semaphore map_lock;
 	bool quiesce_called, quiesced;	/* under mbox_lock: quiesce() was called; its result */
 	u32 setting[GTU_UNIT_PAGES][GTU_UREG_SETS]; /* under mbox_lock: restored after a reset */
 	u8 setting_valid[GTU_UNIT_PAGES];
@@ -144,9 +153,10 @@ struct gtu_device {
 	spinlock_t ctx_lock;		/* protects contexts; taken in interrupt context */
 	struct list_head contexts;
 	struct ida ctx_ids, queue_ids;
+	struct gtu_queue __rcu **queue;	/* by id; written by the owner of the id */
 
-	spinlock_t queue_lock;		/* protects queue[] */
-	struct gtu_queue **queue;	/* by id, for lookup in interrupt context */
+	spinlock_t user_lock;		/* protects users and what they use */
+	struct list_head users;
 
 	atomic_long_t buffer_pages;
 
@@ -163,11 +173,22 @@ struct gtu_device {
 	const struct attribute_group *groups[2 * GTU_UNIT_PAGES + 1];
 };
 
+/* What a user can use up of a device. */
+enum gtu_resource {
+	GTU_USER_CONTEXTS,
+	GTU_USER_APERTURE,		/* pages */
+	GTU_USER_BUFFERS,		/* pages */
+	GTU_USER_RESOURCES,
+};
+
 /* A context: one open file. */
 struct gtu_ctx {
+	struct rcu_head rcu;
 	struct kref ref;		/* held by the file, and by remove() during teardown */
 	struct gtu_device *gtu;		/* holds a reference */
-	struct address_space *mapping;	/* of the file; valid until its release */
+	struct address_space *mapping;	/* of the file; holds its inode */
+	kuid_t uid;			/* of the process that opened the file */
+	bool charged;			/* to its user */
 	struct list_head link;		/* under gtu->ctx_lock, with suspended */
 	bool suspended;			/* restore after a system suspend */
 	u32 id;
@@ -188,14 +209,13 @@ struct gtu_ctx {
 	u32 slots, next_slot;
 	unsigned long *used;		/* slots in use or retired */
 	u16 *generation;		/* of each slot: the last one used */
+	spinlock_t region_lock;		/* taken to change region[], so that mmap() can read it */
 	struct gtu_region **region;	/* by slot */
 	unsigned long chunks;		/* page list chunks in use */
 
 	atomic_long_t aperture_pages;	/* aperture pages in use */
 	atomic_t aperture_maps;
-	struct mutex aperture_lock;	/* protects blank, and aperture_revoked against faults */
-	bool aperture_revoked;
-	struct page *blank;		/* behind mappings of a revoked aperture */
+	bool aperture_revoked;		/* under gtu->map_lock */
 };
 
 /*
@@ -215,6 +235,7 @@ struct gtu_list {
 struct gtu_buffer {
 	struct kref ref;
 	struct gtu_device *gtu;		/* holds a reference: a dma-buf outlives files */
+	kuid_t uid;			/* charged */
 	unsigned long pages;
 	struct page **page;
 
@@ -228,6 +249,7 @@ struct gtu_extent {
 	struct gtu_ctx *ctx;		/* outlives regions and mappings */
 	unsigned long first, pages;
 	unsigned long pgoff;		/* of the first page in the file, once mapped */
+	struct page *blank;		/* behind its mappings once the context is dead */
 };
 
 struct gtu_region {
@@ -268,6 +290,7 @@ struct gtu_ring {
 };
 
 struct gtu_queue {
+	struct rcu_head rcu;
 	struct kref ref;		/* held by the context, mappings and waiters */
 	struct gtu_ctx *ctx;		/* outlives every holder of a reference */
 	u32 id;				/* unique on the device while not dead */
@@ -276,8 +299,11 @@ struct gtu_queue {
 	struct gtu_ring sq, cq;
 	struct gtu_hw_queue_status *status; /* in cq */
 
-	struct mutex map_lock;		/* protects blank, and dead against faults */
-	struct page *blank;		/* behind mappings of a dead queue */
+	/*
+	 * Behind the mappings of a dead queue, by GTU_MAP_*: what a program
+	 * writes to rings and doorbells must not show in the status.
+	 */
+	struct page *blank[3];
 
 	bool submit;			/* GTU_QUEUE_SUBMIT; under ctx->lock, with all below */
 	u32 sq_tail, cq_head;		/* as last written to the doorbell */
@@ -292,6 +318,8 @@ struct gtu_queue {
 	bool dead;
 	bool armed;
 	u32 arm_index;
+	bool requested;			/* an event at request_index, by ioctl */
+	u32 request_index;
 	u32 resets;
 	u32 events;
 	struct eventfd_ctx *eventfd;
@@ -324,14 +352,14 @@ extern struct platform_driver gtu_platform_driver;
 
 /* gtu_hw.c */
 #define GTU_MBOX(gtu, epoch, cmd, ...)                                                             \
-	gtu_mbox(gtu, epoch, cmd, (const u64 [GTU_MBOX_ARGS]) { __VA_ARGS__ })
+	GTU_MBOX_QUERY(gtu, epoch, cmd, NULL, __VA_ARGS__)
+#define GTU_MBOX_QUERY(gtu, epoch, cmd, result, ...)                                               \
+	gtu_mbox_query(gtu, epoch, cmd, (const u64 [GTU_MBOX_ARGS]) { __VA_ARGS__ }, result)
 int gtu_hw_identify(struct gtu_device *gtu, u64 regs_bytes, u64 doorbells_bytes);
 void gtu_fdt_read(struct gtu_device *gtu);
 u32 gtu_epoch_now(struct gtu_device *gtu);
 int gtu_mbox_locked(struct gtu_device *gtu, u32 cmd, const u64 *arg);
-int gtu_mbox(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg);
-int gtu_mbox_query(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg, u32 *status,
-		   u64 *result);
+int gtu_mbox_query(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg, u64 *result);
 int gtu_reg_read(struct gtu_device *gtu, u32 offset, u64 *value);
 int gtu_reg_write(struct gtu_device *gtu, u32 offset, u64 value);
 int gtu_counter_read(struct gtu_device *gtu, u32 offset, u64 *value);
@@ -354,6 +382,7 @@ static inline void gtu_wr(struct gtu_device *gtu, u32 reg, u32 value)
 /* gtu_reset.c */
 void gtu_set_dead(struct gtu_device *gtu);
 int gtu_alive(struct gtu_device *gtu);
+bool gtu_quiesce(struct gtu_device *gtu);
 bool gtu_force_quiesce(struct gtu_ctx *ctx, const char *why);
 void gtu_reset_begin(struct gtu_device *gtu);
 void gtu_reset_end(struct gtu_device *gtu);
@@ -363,6 +392,8 @@ void gtu_hw_stop(struct gtu_device *gtu);
 int gtu_hw_restart(struct gtu_device *gtu);
 
 /* gtu_event.c */
+void gtu_queue_doorbell(struct gtu_queue *q, u32 reg, u32 value);
+void gtu_queue_request(struct gtu_queue *q, u32 index, bool stream);
 void gtu_queue_notify_files(struct gtu_queue *q);
 void gtu_queue_notify(struct gtu_queue *q);
 void gtu_queue_dropped(struct gtu_queue *q);
@@ -375,6 +406,8 @@ irqreturn_t gtu_interrupt(int irq, void *arg);
 u32 gtu_event_ring_here(struct gtu_device *gtu);
 int gtu_queue_wait(struct gtu_queue *q, u32 index, const u32 *record, u64 deadline_ns, u32 *tail,
 		   u32 *state);
+int gtu_queue_wait_any(struct gtu_ctx *ctx, struct gtu_queue **q, struct gtu_wait_entry *entry,
+		       unsigned int n, u64 deadline_ns, u32 *first);
 int gtu_queue_eventfd(struct gtu_queue *q, int fd);
 __poll_t gtu_poll(struct file *file, poll_table *wait);
 ssize_t gtu_read(struct file *file, char __user *to, size_t bytes, loff_t *at);
@@ -411,10 +444,16 @@ int gtu_error_end(struct gtu_device *gtu);
 
 /* gtu_ctx.c */
 int gtu_ctx_enable(struct gtu_ctx *ctx);
+bool gtu_ctx_disable(struct gtu_ctx *ctx, int error, const char *why);
 struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *mapping);
 void gtu_ctx_teardown(struct gtu_ctx *ctx);
 void gtu_ctx_close(struct gtu_ctx *ctx);
 void gtu_ctx_put(struct gtu_ctx *ctx);
+struct gtu_ctx *gtu_ctx_next(struct gtu_device *gtu, u32 from);
+int gtu_user_charge(struct gtu_device *gtu, kuid_t uid, enum gtu_resource what, unsigned long n,
+		    unsigned long limit);
+void gtu_user_uncharge(struct gtu_device *gtu, kuid_t uid, enum gtu_resource what,
+		       unsigned long n);
 
 /* Address of a register in the queue's doorbell page. */
 static inline void __iomem *gtu_doorbell(struct gtu_queue *q, u32 reg)
@@ -447,7 +486,7 @@ void gtu_buffer_put(struct gtu_buffer *b);
 int gtu_aperture_init(struct gtu_device *gtu, phys_addr_t phys, u64 bytes);
 struct gtu_region *gtu_region_aperture(struct gtu_ctx *ctx, u64 length, u32 rights);
 void gtu_extent_put(struct gtu_extent *p);
-int gtu_extent_mmap(struct gtu_extent *p, struct vm_area_struct *vma);
+void gtu_extent_mmap(struct gtu_extent *p, struct vm_area_struct *vma);
 void gtu_aperture_unmap(struct gtu_ctx *ctx);
 int gtu_aperture_save(struct gtu_device *gtu);
 void gtu_aperture_restore(struct gtu_device *gtu);
@@ -471,7 +510,8 @@ void gtu_queue_unlock(struct gtu_queue *q);
 int gtu_queue_destroy(struct gtu_ctx *ctx, u32 id);
 int gtu_queue_reset(struct gtu_ctx *ctx, u32 id);
 void gtu_queue_kill(struct gtu_queue *q, bool quiesced);
-void gtu_queues_stop(struct gtu_ctx *ctx);
+int gtu_queues_stop(struct gtu_ctx *ctx);
+void gtu_queue_drop(struct gtu_queue *q);
 int gtu_queue_resume(struct gtu_queue *q);
 int gtu_queue_cancel(struct gtu_ctx *ctx, u32 id, bool all, u32 until);
 
@@ -549,5 +589,6 @@ u64 gtu_map_offset(u32 kind, u32 id);
 int gtu_mmap(struct file *file, struct vm_area_struct *vma);
 vm_fault_t gtu_insert_blank(struct vm_fault *vmf, struct page **blank);
 void gtu_queue_unmap(struct gtu_queue *q);
+void gtu_doorbells_unmap(struct gtu_device *gtu, struct gtu_ctx *held);
 
 #endif

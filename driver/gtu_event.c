@@ -21,6 +21,17 @@
 #define GTU_WAIT_SLICE_NS	(100 * NSEC_PER_MSEC)
 
 /*
+ * Write a register of the queue's doorbell page, under wait_lock. A dead or
+ * suspended device is not accessed.
+ */
+void gtu_queue_doorbell(struct gtu_queue *q, u32 reg, u32 value)
+{
+	lockdep_assert_held(&q->wait_lock);
+	if (!q->dead && !gtu_ctx_dead(q->ctx))
+		writel(value, gtu_doorbell(q, reg));
+}
+
+/*
  * Signal an event of the queue, or its end, to the eventfd and readers of the
  * file. May be called in interrupt context.
  */
@@ -31,8 +42,10 @@ void gtu_queue_notify_files(struct gtu_queue *q)
 	lockdep_assert_held(&q->wait_lock);
 	if (q->eventfd)
 		gtu_eventfd_signal(q->eventfd);
-	if (q->dead)
+	if (q->dead) {
+		wake_up_all(&ctx->event_wait);	/* gtu_queue_wait_any() */
 		return;
+	}
 	q->notified_tail = le32_to_cpu(READ_ONCE(q->status->cq_tail));
 	q->notified_state = le32_to_cpu(READ_ONCE(q->status->state));
 	spin_lock(&ctx->event_lock);
@@ -42,12 +55,23 @@ void gtu_queue_notify_files(struct gtu_queue *q)
 	wake_up_poll(&ctx->event_wait, EPOLLIN | EPOLLRDNORM);
 }
 
-/* Wake everyone who waits for the queue. */
+/*
+ * Wake everyone who waits for the queue. The device has one ARM for each queue:
+ * if it served a waiter, arm the queue again for the user's request.
+ */
 static void gtu_queue_notify_locked(struct gtu_queue *q)
 {
 	lockdep_assert_held(&q->wait_lock);
 	q->events++;
 	q->armed = false;
+	if (q->requested && !q->dead) {
+		q->requested = (s32)(le32_to_cpu(READ_ONCE(q->status->cq_tail)) -
+				     q->request_index) <= 0 &&
+			       le32_to_cpu(READ_ONCE(q->status->state)) == GTU_QUEUE_ENABLED;
+		/* Waiters see that armed is false, and arm for themselves. */
+		if (q->requested)
+			gtu_queue_doorbell(q, GTU_DB_ARM, q->request_index);
+	}
 	gtu_queue_notify_files(q);
 	wake_up_all(&q->wait);
 }
@@ -68,6 +92,7 @@ void gtu_queue_dropped(struct gtu_queue *q)
 {
 	spin_lock_irq(&q->wait_lock);
 	q->resets++;
+	q->requested = false;
 	q->seen.hang_reported = false;
 	q->seen.since = jiffies;
 	gtu_queue_notify_locked(q);
@@ -105,17 +130,17 @@ static void gtu_queue_event(struct gtu_device *gtu, u32 word)
 
 	if (id >= gtu->max_queues)
 		return;
-	spin_lock_irqsave(&gtu->queue_lock, flags);
-	q = gtu->queue[id];
+	rcu_read_lock();
+	q = rcu_dereference(gtu->queue[id]);
 	if (q) {
-		spin_lock(&q->wait_lock);
+		spin_lock_irqsave(&q->wait_lock, flags);
 		if (!q->dead) {
 			trace_gtu_event(q, !!(word & GTU_EVENT_ERROR));
 			gtu_queue_notify_locked(q);
 		}
-		spin_unlock(&q->wait_lock);
+		spin_unlock_irqrestore(&q->wait_lock, flags);
 	}
-	spin_unlock_irqrestore(&gtu->queue_lock, flags);
+	rcu_read_unlock();
 }
 
 /*
@@ -129,17 +154,19 @@ void gtu_queues_wake(struct gtu_device *gtu)
 	unsigned long flags;
 	u32 id;
 
+	rcu_read_lock();
 	for (id = 0; gtu->queue && id < gtu->max_queues; id++) {
-		if (!READ_ONCE(gtu->queue[id]))
+		q = rcu_dereference(gtu->queue[id]);
+		if (!q || !gtu_ctx_dead(q->ctx))
 			continue;
-		spin_lock_irqsave(&gtu->queue_lock, flags);
-		q = gtu->queue[id];
-		if (q && gtu_ctx_dead(q->ctx)) {
+		spin_lock_irqsave(&q->wait_lock, flags);
+		if (!q->dead) {
 			WRITE_ONCE(q->status->state, cpu_to_le32(GTU_QUEUE_DISABLED));
-			gtu_queue_notify(q);
+			gtu_queue_notify_locked(q);
 		}
-		spin_unlock_irqrestore(&gtu->queue_lock, flags);
+		spin_unlock_irqrestore(&q->wait_lock, flags);
 	}
+	rcu_read_unlock();
 	spin_lock_irqsave(&gtu->ctx_lock, flags);
 	list_for_each_entry(ctx, &gtu->contexts, link)
 		if (gtu_ctx_dead(ctx))
@@ -312,10 +339,12 @@ static void gtu_queue_arm(struct gtu_queue *q, u32 index, bool again)
 	unsigned long flags;
 
 	spin_lock_irqsave(&q->wait_lock, flags);
-	if (!q->dead && (again || !q->armed || (s32)(index - q->arm_index) < 0)) {
+	if (again || !q->armed || (s32)(index - q->arm_index) < 0) {
+		if (q->requested && (s32)(q->request_index - index) < 0)
+			index = q->request_index;
 		q->armed = true;
 		q->arm_index = index;
-		writel(index, gtu_doorbell(q, GTU_DB_ARM));
+		gtu_queue_doorbell(q, GTU_DB_ARM, index);
 	}
 	spin_unlock_irqrestore(&q->wait_lock, flags);
 }
@@ -332,10 +361,28 @@ static u32 gtu_queue_arm_stream(struct gtu_queue *q, u32 record)
 
 	spin_lock_irqsave(&q->wait_lock, flags);
 	events = q->events;
-	if (!q->dead)
-		writel(record, gtu_doorbell(q, GTU_DB_ARM_STREAM));
+	gtu_queue_doorbell(q, GTU_DB_ARM_STREAM, record);
 	spin_unlock_irqrestore(&q->wait_lock, flags);
 	return events;
+}
+
+/*
+ * Request an event at completion @index or, if @stream, at that record of the
+ * running stream. Waits for the queue do not replace the first kind.
+ */
+void gtu_queue_request(struct gtu_queue *q, u32 index, bool stream)
+{
+	unsigned long flags;
+
+	if (stream) {
+		gtu_queue_arm_stream(q, index);
+		return;
+	}
+	spin_lock_irqsave(&q->wait_lock, flags);
+	q->requested = true;
+	q->request_index = index;
+	spin_unlock_irqrestore(&q->wait_lock, flags);
+	gtu_queue_arm(q, index, false);
 }
 
 /* Wait condition: an event arrived, or the wait is over. */
@@ -414,6 +461,84 @@ int gtu_queue_wait(struct gtu_queue *q, u32 index, const u32 *record, u64 deadli
 	return ret;
 }
 
+/*
+ * Returns the position of an entry whose completion is written or never will be,
+ * and in *@ret 0 or the reason; or -EAGAIN. Updates all entries.
+ */
+static int gtu_queues_check(struct gtu_queue **q, struct gtu_wait_entry *entry, unsigned int n,
+			    const u32 *resets, int *ret)
+{
+	int first = -EAGAIN, one;
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		one = gtu_queue_check(q[i], entry[i].index, resets[i], &entry[i].cq_tail,
+				      &entry[i].state);
+		if (one == -EAGAIN || first >= 0)
+			continue;
+		first = i;
+		*ret = one;
+	}
+	return first;
+}
+
+/* Wait condition of gtu_queue_wait_any(): an event of any of the queues, or the end. */
+static bool gtu_queues_wait_done(struct gtu_queue **q, const struct gtu_wait_entry *entry,
+				 unsigned int n, const u32 *resets)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		if (gtu_queue_wait_done(q[i], entry[i].index, resets[i]))
+			return true;
+	return false;
+}
+
+/*
+ * Wait until one of the completions is written, or until @deadline_ns. Every
+ * event of the context wakes it. *@first: position of that entry.
+ */
+int gtu_queue_wait_any(struct gtu_ctx *ctx, struct gtu_queue **q, struct gtu_wait_entry *entry,
+		       unsigned int n, u64 deadline_ns, u32 *first)
+{
+	u32 resets[GTU_WAIT_MAX];
+	bool again = false;
+	int ret = 0, at;
+	unsigned int i;
+	u64 now;
+
+	for (i = 0; i < n; i++) {
+		resets[i] = READ_ONCE(q[i]->resets);
+		atomic_inc(&q[i]->waiters);
+	}
+	gtu_watchdog_start(ctx->gtu);
+	for (;;) {
+		at = gtu_queues_check(q, entry, n, resets, &ret);
+		if (at >= 0) {
+			*first = at;
+			break;
+		}
+		now = ktime_get_ns();
+		ret = -ETIMEDOUT;
+		if (now >= deadline_ns)
+			break;
+		for (i = 0; i < n; i++)
+			gtu_queue_arm(q[i], entry[i].index, again);
+		ret = wait_event_interruptible_hrtimeout(ctx->event_wait,
+				gtu_queues_wait_done(q, entry, n, resets),
+				ns_to_ktime(min_t(u64, GTU_WAIT_SLICE_NS, deadline_ns - now)));
+		if (ret == -ERESTARTSYS) {
+			ret = -EINTR;
+			break;
+		}
+		/* Timed out: check that the device still responds. */
+		again = ret == -ETIME && !gtu_alive(ctx->gtu);
+	}
+	for (i = 0; i < n; i++)
+		atomic_dec(&q[i]->waiters);
+	return ret;
+}
+
 /* Signal eventfd @fd at every event from now on. -1: none. */
 int gtu_queue_eventfd(struct gtu_queue *q, int fd)
 {
@@ -481,17 +606,18 @@ static void gtu_events_requeue(struct gtu_ctx *ctx, const struct gtu_event *even
 {
 	struct gtu_queue *q;
 
-	mutex_lock(&ctx->lock);
 	while (n--) {
-		q = xa_load(&ctx->queue, event[n].queue);
-		if (!q)
+		q = gtu_queue_get(ctx, event[n].queue);
+		if (IS_ERR(q))
 			continue;
-		spin_lock_irq(&ctx->event_lock);
-		if (list_empty(&q->ready))
+		spin_lock_irq(&q->wait_lock);
+		spin_lock(&ctx->event_lock);
+		if (!q->dead && list_empty(&q->ready))
 			list_add(&q->ready, &ctx->ready);
-		spin_unlock_irq(&ctx->event_lock);
+		spin_unlock(&ctx->event_lock);
+		spin_unlock_irq(&q->wait_lock);
+		gtu_queue_put(q);
 	}
-	mutex_unlock(&ctx->lock);
 	wake_up_poll(&ctx->event_wait, EPOLLIN | EPOLLRDNORM);
 }
 

@@ -2,13 +2,21 @@
 /* Device registers: identity, mailbox, and register access for user space. */
 #include <linux/crc32.h>
 #include <linux/iopoll.h>
+#include <linux/module.h>
 #include <linux/slab.h>
 
 #include "gtu_drv.h"
 
-#define GTU_MBOX_TIMEOUT_US	(2 * USEC_PER_SEC)
 #define GTU_SNAPSHOT_US		(20 * USEC_PER_MSEC)
 #define GTU_FDT_MAGIC_BE	0xd00dfeed
+
+static bool user_registers;
+module_param(user_registers, bool, 0644);
+MODULE_PARM_DESC(user_registers, "Every user of a device may read and clear counters and change settings, which all users share");
+
+static unsigned int mailbox_timeout_ms = 2000;
+module_param(mailbox_timeout_ms, uint, 0644);
+MODULE_PARM_DESC(mailbox_timeout_ms, "Milliseconds until a mailbox command that is not answered resets the device");
 
 static int gtu_mbox_poll(struct gtu_device *gtu, u32 *status)
 {
@@ -16,7 +24,8 @@ static int gtu_mbox_poll(struct gtu_device *gtu, u32 *status)
 
 	ret = read_poll_timeout(gtu_rd, *status,
 				*status == GTU_ALL_ONES || !(*status & GTU_MBOX_BUSY), 20,
-				GTU_MBOX_TIMEOUT_US, false, gtu, GTU_REG_MBOX_STATUS);
+				READ_ONCE(mailbox_timeout_ms) * USEC_PER_MSEC, false, gtu,
+				GTU_REG_MBOX_STATUS);
 	if (*status == GTU_ALL_ONES) {
 		dev_err(gtu->parent, "device does not respond\n");
 		gtu_set_dead(gtu);
@@ -25,38 +34,46 @@ static int gtu_mbox_poll(struct gtu_device *gtu, u32 *status)
 	return ret;
 }
 
-static int gtu_mbox_status(struct gtu_device *gtu, u32 cmd, const u64 *arg, u32 *status)
+/*
+ * Execute a mailbox command in the current epoch, under mbox_lock. Returns 0,
+ * -ENODEV if the device is dead, -ETIMEDOUT, or how the device refused: only
+ * -EALREADY (GTU_MBOX_E_STATE) shows that what the command should end is not
+ * running.
+ */
+int gtu_mbox_locked(struct gtu_device *gtu, u32 cmd, const u64 *arg)
 {
+	u32 status;
 	int i, ret;
 
 	lockdep_assert_held(&gtu->mbox_lock);
 	if (READ_ONCE(gtu->state) == GTU_STATE_DEAD && gtu->quiesce_called)
 		return -ENODEV;
-	ret = gtu_mbox_poll(gtu, status);
+	ret = gtu_mbox_poll(gtu, &status);
 	if (ret)
 		return ret;
 	for (i = 0; i < GTU_MBOX_ARGS; i++)
 		writeq(arg[i], gtu->regs + GTU_REG_MBOX_ARG(i));
 	gtu_wr(gtu, GTU_REG_MBOX_CMD, cmd);
-	ret = gtu_mbox_poll(gtu, status);
+	ret = gtu_mbox_poll(gtu, &status);
 	if (ret) {
 		dev_err(gtu->parent, "mailbox timeout: command %u\n", cmd);
 		return ret;
 	}
-	if (*status) {
-		dev_dbg(gtu->parent, "mailbox error: command %u, arguments %#llx, %#llx, status %u\n", cmd,
-			arg[0], arg[1], *status);
+	if (status)
+		dev_dbg(gtu->parent, "mailbox error: command %u, arguments %#llx, %#llx, status %u\n",
+			cmd, arg[0], arg[1], status);
+	switch (status) {
+	case GTU_MBOX_E_OK:
+		return 0;
+	case GTU_MBOX_E_STATE:
+		return -EALREADY;
+	case GTU_MBOX_E_ARG:
+		return -EINVAL;
+	case GTU_MBOX_E_IN_USE:
+		return -EBUSY;
+	default:
 		return -EIO;
 	}
-	return 0;
-}
-
-/* Execute a mailbox command in the current epoch. Called under mbox_lock. */
-int gtu_mbox_locked(struct gtu_device *gtu, u32 cmd, const u64 *arg)
-{
-	u32 status;
-
-	return gtu_mbox_status(gtu, cmd, arg, &status);
 }
 
 /*
@@ -76,34 +93,18 @@ u32 gtu_epoch_now(struct gtu_device *gtu)
 }
 
 /*
- * Execute a mailbox command. Returns 0, -ESTALE if the device was reset after
- * @epoch and so does not know the caller's contexts and queues, -ENODEV if the
- * device is dead, -ETIMEDOUT, or -EIO if the device refused the command.
+ * Execute a mailbox command. Returns as gtu_mbox_locked(), or -ESTALE if the
+ * device was reset after @epoch and so does not know the caller's contexts and
+ * queues. @result: GTU_MBOX_RESULTS words, or NULL.
  */
-int gtu_mbox(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg)
-{
-	int ret = -ESTALE;
-
-	mutex_lock(&gtu->mbox_lock);
-	if (gtu->epoch == epoch)
-		ret = gtu_mbox_locked(gtu, cmd, arg);
-	mutex_unlock(&gtu->mbox_lock);
-	return ret;
-}
-
-/*
- * Like gtu_mbox(), and return the device's reply: @status (GTU_MBOX_E_*) on 0
- * and -EIO, @result on 0.
- */
-int gtu_mbox_query(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg, u32 *status,
-		   u64 *result)
+int gtu_mbox_query(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg, u64 *result)
 {
 	int ret = -ESTALE, i;
 
 	mutex_lock(&gtu->mbox_lock);
 	if (gtu->epoch == epoch)
-		ret = gtu_mbox_status(gtu, cmd, arg, status);
-	for (i = 0; !ret && i < GTU_MBOX_RESULTS; i++)
+		ret = gtu_mbox_locked(gtu, cmd, arg);
+	for (i = 0; result && !ret && i < GTU_MBOX_RESULTS; i++)
 		result[i] = gtu_rd64(gtu, GTU_REG_MBOX_RESULT(i));
 	mutex_unlock(&gtu->mbox_lock);
 	return ret;
@@ -248,6 +249,10 @@ int gtu_reg_read(struct gtu_device *gtu, u32 offset, u64 *value)
 
 	if (!bytes)
 		return -EINVAL;
+	/* counters tell what other users do */
+	if (offset >= GTU_PAGE && offset % GTU_PAGE >= GTU_UREG_COUNTER(0) &&
+	    !READ_ONCE(user_registers) && !perfmon_capable())
+		return -EPERM;
 	mutex_lock(&gtu->mbox_lock);
 	if (!gtu->epoch) {
 		ret = -ENODEV;
@@ -270,6 +275,9 @@ int gtu_reg_write(struct gtu_device *gtu, u32 offset, u64 value)
 		return -EINVAL;
 	if (!set && (reg != GTU_UREG_CTRL || value & ~(u64)(GTU_CTRL_SNAPSHOT | GTU_CTRL_CLEAR)))
 		return -EINVAL;
+	/* settings change how other users' jobs run */
+	if (!READ_ONCE(user_registers) && !(set ? capable(CAP_SYS_ADMIN) : perfmon_capable()))
+		return -EPERM;
 	mutex_lock(&gtu->mbox_lock);
 	ret = -ENODEV;
 	if (!gtu->epoch)

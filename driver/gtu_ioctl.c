@@ -5,6 +5,8 @@
 #include <linux/fcntl.h>
 #include <linux/file.h>
 #include <linux/nospec.h>
+#include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/uaccess.h>
 
 #include "gtu_drv.h"
@@ -34,6 +36,8 @@ struct gtu_call {
 		struct gtu_ioctl_submit submit;
 		struct gtu_ioctl_queue_cancel cancel;
 		struct gtu_ioctl_queue_eventfd eventfd;
+		struct gtu_ioctl_queue_arm arm;
+		struct gtu_ioctl_wait_any any;
 	} u;
 };
 
@@ -326,6 +330,66 @@ static int gtu_do_queue_eventfd(struct gtu_call *c)
 	return ret;
 }
 
+static int gtu_do_queue_arm(struct gtu_call *c)
+{
+	struct gtu_ioctl_queue_arm *a = &c->u.arm;
+	const bool stream = a->flags & GTU_ARM_STREAM;
+	struct gtu_queue *q;
+
+	if (stream && !(c->ctx->gtu->caps & GTU_CAP_STREAM_EVENTS))
+		return -EOPNOTSUPP;
+	q = gtu_queue_get(c->ctx, a->id);
+	if (IS_ERR(q))
+		return PTR_ERR(q);
+	gtu_queue_request(q, a->index, stream);
+	gtu_queue_put(q);
+	return 0;
+}
+
+/* The entries are copied outside of gtu_enter(). */
+static int gtu_do_wait_any(struct gtu_call *c)
+{
+	struct gtu_ioctl_wait_any *a = &c->u.any;
+	void __user *user = u64_to_user_ptr(a->entries);
+	size_t bytes = a->count * sizeof(struct gtu_wait_entry);
+	struct gtu_wait_entry *entry;
+	struct gtu_queue **q;
+	unsigned int n = 0;
+	int ret, out;
+
+	if (!a->count || a->count > GTU_WAIT_MAX || a->entries % 4)
+		return -EINVAL;
+	gtu_leave(c->ctx, c->inside);
+	entry = memdup_user(user, bytes);
+	c->inside = gtu_enter(c->ctx);
+	if (IS_ERR(entry))
+		return PTR_ERR(entry);
+	q = kcalloc(a->count, sizeof(*q), GFP_KERNEL);
+	ret = c->inside < 0 ? c->inside : q ? 0 : -ENOMEM;
+	for (; !ret && n < a->count; n++) {
+		q[n] = gtu_queue_get(c->ctx, entry[n].id);
+		ret = PTR_ERR_OR_ZERO(q[n]);
+		if (ret)
+			break;
+		if (q[n]->submit)
+			gtu_submit_notify(q[n]);
+	}
+	if (!ret)
+		ret = gtu_queue_wait_any(c->ctx, q, entry, n, a->deadline_ns, &a->first);
+	while (n--)
+		gtu_queue_put(q[n]);
+	if (!ret || ret == -EIO || ret == -ECANCELED || ret == -ETIMEDOUT || ret == -EINTR) {
+		gtu_leave(c->ctx, c->inside);
+		out = copy_to_user(user, entry, bytes) ? -EFAULT : 0;
+		c->inside = gtu_enter(c->ctx);
+		out = out ?: gtu_respond(c);
+		ret = ret == -EINTR ? -ERESTARTNOHAND : ret ?: out;
+	}
+	kfree(q);
+	kfree(entry);
+	return ret;
+}
+
 #define GTU_CALL(cmd, type, last, fn, ...)                                                         \
 	[_IOC_NR(cmd)] = { cmd, sizeof(type), offsetofend(type, last), .call = fn, __VA_ARGS__ }
 #define GTU_RESERVED(type) .reserved = offsetof(type, reserved)
@@ -364,7 +428,11 @@ static const struct gtu_ioctl_entry gtu_calls[] = {
 		 gtu_do_queue_cancel, .flags = GTU_CANCEL_ALL),
 	GTU_CALL(GTU_IOCTL_QUEUE_EVENTFD, struct gtu_ioctl_queue_eventfd, fd,
 		 gtu_do_queue_eventfd),
-	GTU_CALL(GTU_IOCTL_SUBMIT, struct gtu_ioctl_submit, status, gtu_do_submit),
+	GTU_CALL(GTU_IOCTL_SUBMIT, struct gtu_ioctl_submit, status, gtu_do_submit,
+		 .flags = GTU_SUBMIT_ARM),
+	GTU_CALL(GTU_IOCTL_QUEUE_ARM, struct gtu_ioctl_queue_arm, index, gtu_do_queue_arm,
+		 .flags = GTU_ARM_STREAM),
+	GTU_CALL(GTU_IOCTL_WAIT_ANY, struct gtu_ioctl_wait_any, deadline_ns, gtu_do_wait_any),
 };
 
 long gtu_ioctl(struct file *file, unsigned int cmd, unsigned long at)

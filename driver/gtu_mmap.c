@@ -2,10 +2,10 @@
 /*
  * User mappings of rings, doorbells, buffers and the aperture.
  *
- * Rings and doorbells are inserted by faults under queue->map_lock, which the
- * end of the queue takes before it zaps them. So no page is inserted after the
- * zap: later faults insert a blank page. Buffer pages are ordinary memory and
- * stay while mapped.
+ * Rings and doorbells are inserted by faults under gtu->map_lock, which the end
+ * of a queue or of the device takes before it zaps them. So no page is inserted
+ * after the zap: later faults insert a blank page. Buffer pages are ordinary
+ * memory and stay while mapped.
  */
 #include <linux/slab.h>
 
@@ -33,11 +33,16 @@ static const struct gtu_ring *gtu_map_ring(struct gtu_queue *q, u32 kind)
 vm_fault_t gtu_insert_blank(struct vm_fault *vmf, struct page **blank)
 {
 	struct vm_area_struct *vma = vmf->vma;
+	struct page *page;
 
-	if (!*blank)
-		*blank = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
-	if (!*blank)
-		return VM_FAULT_OOM;
+	if (!READ_ONCE(*blank)) {
+		page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+		if (!page)
+			return VM_FAULT_OOM;
+		/* another fault may have been faster */
+		if (cmpxchg(blank, NULL, page))
+			__free_page(page);
+	}
 	return vmf_insert_pfn_prot(vma, vmf->address, page_to_pfn(*blank),
 				   vm_get_page_prot(vma->vm_flags));
 }
@@ -51,9 +56,10 @@ static vm_fault_t gtu_queue_fault(struct vm_fault *vmf)
 	vm_fault_t ret = VM_FAULT_NOPAGE;
 	unsigned long at, i;
 
-	mutex_lock(&q->map_lock);
-	if (q->dead) {
-		ret = gtu_insert_blank(vmf, &q->blank);
+	down_read(&gtu->map_lock);
+	/* A ring keeps its contents, with the state "disabled", until the queue's end. */
+	if (READ_ONCE(q->dead) || (kind == GTU_MAP_DOORBELL && gtu_ctx_dead(q->ctx))) {
+		ret = gtu_insert_blank(vmf, &q->blank[kind]);
 	} else if (kind == GTU_MAP_DOORBELL) {
 		ret = vmf_insert_pfn(vma, vmf->address,
 				     PHYS_PFN(gtu->doorbells_phys + ((u64)q->id << gtu->stride)));
@@ -63,7 +69,7 @@ static vm_fault_t gtu_queue_fault(struct vm_fault *vmf)
 		     at += PAGE_SIZE, i++)
 			ret = vmf_insert_pfn(vma, at, gtu_map_ring(q, kind)->pfn[i]);
 	}
-	mutex_unlock(&q->map_lock);
+	up_read(&gtu->map_lock);
 	return ret;
 }
 
@@ -119,90 +125,120 @@ void gtu_queue_unmap(struct gtu_queue *q)
 				    1ull << GTU_MAP_ID_SHIFT, 1);
 }
 
+/*
+ * Zap the doorbells of all contexts, before a reset line is asserted: an access
+ * to a device in reset can hang the CPU. The contexts are dead or suspended;
+ * faults of dead ones insert blank pages. @held: a context that removal may have
+ * taken off the list, or NULL.
+ */
+void gtu_doorbells_unmap(struct gtu_device *gtu, struct gtu_ctx *held)
+{
+	const u64 from = gtu_map_offset(GTU_MAP_DOORBELL, 0);
+	struct gtu_ctx *ctx;
+	u32 id = 0;
+
+	down_write(&gtu->map_lock);	/* wait for faults that saw a live context */
+	up_write(&gtu->map_lock);
+	if (held)
+		unmap_mapping_range(held->mapping, from, 1ull << GTU_MAP_KIND_SHIFT, 1);
+	while ((ctx = gtu_ctx_next(gtu, id))) {
+		id = ctx->id + 1;
+		unmap_mapping_range(ctx->mapping, from, 1ull << GTU_MAP_KIND_SHIFT, 1);
+		gtu_ctx_put(ctx);
+	}
+}
+
 static int gtu_mmap_queue(struct gtu_ctx *ctx, struct vm_area_struct *vma, u32 kind, u32 id)
 {
 	unsigned long bytes = vma->vm_end - vma->vm_start;
-	struct gtu_queue *q = xa_load(&ctx->queue, id);
+	struct gtu_queue *q = gtu_queue_get(ctx, id);
+	int ret = -EINVAL;
 
-	if (!q)
-		return -ENOENT;
+	if (IS_ERR(q))
+		return PTR_ERR(q);
 	if (q->submit && kind != GTU_MAP_CQ)
-		return -EINVAL;
+		goto err;
+	/* The rings may be freed already. */
 	if (bytes != (kind == GTU_MAP_DOORBELL ? PAGE_SIZE : gtu_map_ring(q, kind)->bytes))
-		return -EINVAL;
+		goto err;
 	if (kind == GTU_MAP_CQ) {
+		ret = -EACCES;
 		if (vma->vm_flags & VM_WRITE)
-			return -EACCES;
+			goto err;
 		vm_flags_mod(vma, 0, VM_MAYWRITE);
 	}
 	/* VM_IO prevents MADV_DOFORK from clearing VM_DONTCOPY */
 	vm_flags_mod(vma, VM_PFNMAP | VM_IO, 0);
 	if (kind == GTU_MAP_DOORBELL)
 		vma->vm_page_prot = pgprot_noncached(vma->vm_page_prot);
-	kref_get(&q->ref);
 	vma->vm_private_data = q;
 	vma->vm_ops = &gtu_queue_vm_ops;
 	return 0;
+err:
+	gtu_queue_put(q);
+	return ret;
 }
 
-static int gtu_mmap_buffer(struct gtu_ctx *ctx, struct vm_area_struct *vma, u32 slot)
+static int gtu_mmap_region(struct gtu_ctx *ctx, struct vm_area_struct *vma, u32 kind, u32 slot)
 {
-	struct gtu_region *r = gtu_region_at(ctx, slot);
-	struct gtu_buffer *b = r ? r->buffer : NULL;
+	struct gtu_buffer *b = NULL;
+	struct gtu_extent *p = NULL;
+	struct gtu_region *r;
 	int ret = -EINVAL;
 
-	if (!b)
+	spin_lock(&ctx->region_lock);
+	r = gtu_region_at(ctx, slot);
+	if (r && kind == GTU_MAP_BUFFER)
+		b = r->buffer;
+	else if (r)
+		p = r->extent;
+	if (b)
+		kref_get(&b->ref);
+	if (p)
+		kref_get(&p->ref);
+	spin_unlock(&ctx->region_lock);
+	if (!b && !p)
 		return -ENOENT;
-	if (vma_pages(vma) == b->pages)
-		ret = vm_map_pages_zero(vma, b->page, b->pages);
-	if (ret)
-		return ret;
-	kref_get(&b->ref);
-	vma->vm_private_data = b;
-	vma->vm_ops = &gtu_buffer_vm_ops;
+	if (b) {
+		if (vma_pages(vma) == b->pages)
+			ret = vm_map_pages_zero(vma, b->page, b->pages);
+		if (ret) {
+			gtu_buffer_put(b);
+			return ret;
+		}
+		vma->vm_private_data = b;
+		vma->vm_ops = &gtu_buffer_vm_ops;
+		return 0;
+	}
+	if (vma_pages(vma) != p->pages) {
+		gtu_extent_put(p);
+		return -EINVAL;
+	}
+	gtu_extent_mmap(p, vma);
 	return 0;
 }
 
-static int gtu_mmap_aperture(struct gtu_ctx *ctx, struct vm_area_struct *vma, u32 slot)
-{
-	struct gtu_region *r = gtu_region_at(ctx, slot);
-
-	return r && r->extent ? gtu_extent_mmap(r->extent, vma) : -ENOENT;
-}
-
+/* Takes no lock that a call holds while it waits for the device. */
 int gtu_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	u64 offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
 	struct gtu_ctx *ctx = file->private_data;
 	u32 kind = gtu_map_kind(vma), id;
-	int inside, ret;
+	int inside = gtu_enter(ctx), ret;
 
-	if (gtu_ctx_dead(ctx))
-		return -ENODEV;
-	if (kind > GTU_MAP_APERTURE || offset & ((1ull << GTU_MAP_ID_SHIFT) - 1))
-		return -EINVAL;
-	id = (offset & ((1ull << GTU_MAP_KIND_SHIFT) - 1)) >> GTU_MAP_ID_SHIFT;
-	if (!(vma->vm_flags & VM_SHARED))
-		return -EINVAL;
-	if (vma->vm_flags & VM_EXEC)
-		return -EACCES;
-	vm_flags_mod(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP, VM_MAYEXEC);
-	inside = gtu_enter(ctx);
 	if (inside < 0)
 		return inside;
-	ret = -EINTR;
-	if (mutex_lock_killable(&ctx->lock))
-		goto out;
-	if (ctx->torn_down)
-		ret = -ENODEV;
-	else if (kind == GTU_MAP_BUFFER)
-		ret = gtu_mmap_buffer(ctx, vma, id);
-	else if (kind == GTU_MAP_APERTURE)
-		ret = gtu_mmap_aperture(ctx, vma, id);
-	else
+	id = (offset & ((1ull << GTU_MAP_KIND_SHIFT) - 1)) >> GTU_MAP_ID_SHIFT;
+	vm_flags_mod(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP, VM_MAYEXEC);
+	if (kind > GTU_MAP_APERTURE || offset & ((1ull << GTU_MAP_ID_SHIFT) - 1) ||
+	    !(vma->vm_flags & VM_SHARED))
+		ret = -EINVAL;
+	else if (vma->vm_flags & VM_EXEC)
+		ret = -EACCES;
+	else if (kind <= GTU_MAP_DOORBELL)
 		ret = gtu_mmap_queue(ctx, vma, kind, id);
-	mutex_unlock(&ctx->lock);
-out:
+	else
+		ret = gtu_mmap_region(ctx, vma, kind, id);
 	gtu_leave(ctx, inside);
 	return ret;
 }

@@ -2,8 +2,8 @@
 /*
  * System suspend and resume, and recovery from bus errors.
  *
- * Suspend waits until the queues are idle, saves their positions and quiesces
- * the device. Resume restores contexts and queues; rings, tables and regions
+ * Suspend waits until the queues are idle, cancels the jobs that take too long,
+ * saves the queues' positions and quiesces the device. Resume restores contexts and queues; rings, tables and regions
  * stay in memory. User processes are frozen throughout, so no doorbell is
  * written. Files may still be closed.
  */
@@ -12,9 +12,11 @@
 
 #include "gtu_drv.h"
 
+#define GTU_CANCEL_MS	500	/* until canceled jobs of all queues are dropped */
+
 static unsigned int suspend_timeout_ms = 5000;
 module_param(suspend_timeout_ms, uint, 0644);
-MODULE_PARM_DESC(suspend_timeout_ms, "Milliseconds to wait for running jobs before a system suspend is refused");
+MODULE_PARM_DESC(suspend_timeout_ms, "Milliseconds to wait for running jobs before a system suspend cancels them");
 
 /*
  * Save the position of a queue. Returns -EAGAIN if a job is running or could
@@ -27,13 +29,12 @@ static int gtu_queue_suspend(struct gtu_queue *q)
 {
 	struct gtu_ctx *ctx = q->ctx;
 	u64 result[GTU_MBOX_RESULTS];
-	u32 status, cq_tail;
+	u32 cq_tail;
 	int ret;
 
 	lockdep_assert_held(&ctx->lock);
 	q->saved.valid = false;
-	ret = gtu_mbox_query(ctx->gtu, ctx->epoch, GTU_MBOX_QUEUE_STATE,
-			     (const u64 [GTU_MBOX_ARGS]) { q->id }, &status, result);
+	ret = GTU_MBOX_QUERY(ctx->gtu, ctx->epoch, GTU_MBOX_QUEUE_STATE, result, q->id);
 	if (ret)
 		return ret == -ESTALE ? 0 : ret;
 	if ((u32)result[2] != GTU_QUEUE_ENABLED)
@@ -51,35 +52,56 @@ static int gtu_queue_suspend(struct gtu_queue *q)
 }
 
 /*
- * Wait until all queues are idle and save their positions. Logs the queue that
- * prevents it.
+ * End the jobs of a queue that prevent the suspend: cancel them and, if they are
+ * still there after @last, drop them. Users must not keep the system awake.
+ */
+static void gtu_queue_end_jobs(struct gtu_queue *q, bool last)
+{
+	struct gtu_ctx *ctx = q->ctx;
+
+	if (!last && ctx->gtu->caps & GTU_CAP_CANCEL &&
+	    !GTU_MBOX(ctx->gtu, ctx->epoch, GTU_MBOX_QUEUE_CANCEL, q->id, q->saved.tail))
+		return;
+	/* If this fails, quiescing the device ends the jobs. */
+	GTU_MBOX(ctx->gtu, ctx->epoch, GTU_MBOX_QUEUE_DISABLE, q->id);
+	gtu_queue_drop(q);
+}
+
+/*
+ * Wait until all queues are idle and save their positions. End the jobs of
+ * queues that are not idle in time, and log them.
  */
 static int gtu_queues_suspend(struct gtu_device *gtu)
 {
 	unsigned int ms = READ_ONCE(suspend_timeout_ms);
 	unsigned long end = jiffies + msecs_to_jiffies(ms);
+	unsigned long last = end + msecs_to_jiffies(GTU_CANCEL_MS);
+	u32 id, canceled = ~0u;
 	struct gtu_queue *q;
 	int ret;
-	u32 id;
 
 	for (id = 0; id < gtu->max_queues;) {
-		bool late = time_after(jiffies, end);
-
 		q = gtu_queue_lock(gtu, id);
 		if (!q) {
 			id++;
 			continue;
 		}
 		ret = gtu_queue_suspend(q);
-		if (ret == -EAGAIN && late)
+		if (ret == -EAGAIN && time_after(jiffies, end) && id != canceled) {
 			dev_warn(gtu->parent,
-				 "cannot suspend: jobs still running after %u ms: queue %u of %s[%d]\n",
+				 "suspend: canceling jobs that did not end within %u ms: queue %u of %s[%d]\n",
 				 ms, id, q->ctx->comm, q->ctx->pid);
-		else if (ret && ret != -EAGAIN)
+			canceled = id;
+			gtu_queue_end_jobs(q, false);
+		} else if (ret == -EAGAIN && time_after(jiffies, last)) {
+			gtu_queue_end_jobs(q, true);
+			ret = 0;
+		} else if (ret && ret != -EAGAIN) {
 			dev_warn(gtu->parent, "cannot suspend: cannot read queue %u: %d\n", id,
 				 ret);
+		}
 		gtu_queue_unlock(q);
-		if (ret && (ret != -EAGAIN || late))
+		if (ret && ret != -EAGAIN)
 			return READ_ONCE(gtu->state) == GTU_STATE_UP ? -EBUSY : 0;
 		if (ret)
 			usleep_range(1000, 2000);
@@ -177,16 +199,9 @@ static void gtu_ctx_resume(struct gtu_ctx *ctx)
 		goto out;
 	WRITE_ONCE(ctx->epoch, READ_ONCE(gtu->epoch));
 	ret = gtu_ctx_enable(ctx);
-	/*
-	 * -EIO: the device refused and does not know the context. After a
-	 * timeout it may know it.
-	 */
-	if (ret != -EIO) {
-		ret = ret ?: gtu_ctx_resume_queues(ctx);
-		if (ret && GTU_MBOX(gtu, ctx->epoch, GTU_MBOX_CTX_DISABLE, ctx->id))
-			gtu_force_quiesce(ctx, "context restore failed");
-	}
+	ret = ret ?: gtu_ctx_resume_queues(ctx);
 	if (ret) {
+		gtu_ctx_disable(ctx, ret, "context restore failed");
 		dev_warn(gtu->parent, "cannot restore context %u of %s[%d]: %d\n", ctx->id,
 			 ctx->comm, ctx->pid, ret);
 		WRITE_ONCE(ctx->epoch, GTU_EPOCH_NEVER);

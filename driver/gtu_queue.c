@@ -45,12 +45,14 @@ err:
 static void gtu_queue_release(struct kref *ref)
 {
 	struct gtu_queue *q = container_of(ref, struct gtu_queue, ref);
+	unsigned int i;
 
 	WARN_ON(!q->dead);
-	if (q->blank)
-		__free_page(q->blank);
+	for (i = 0; i < ARRAY_SIZE(q->blank); i++)
+		if (q->blank[i])
+			__free_page(q->blank[i]);
 	kvfree(q->last_use);
-	kfree(q);
+	kfree_rcu(q, rcu);
 }
 
 void gtu_queue_put(struct gtu_queue *q)
@@ -60,18 +62,18 @@ void gtu_queue_put(struct gtu_queue *q)
 
 /*
  * Look up queue @id of the context. Returns it with a reference, or an
- * ERR_PTR().
+ * ERR_PTR(). Does not take ctx->lock: waits and mmap() must not queue behind
+ * another thread's call that waits for the device.
  */
 struct gtu_queue *gtu_queue_get(struct gtu_ctx *ctx, u32 id)
 {
 	struct gtu_queue *q;
 
-	if (mutex_lock_killable(&ctx->lock))
-		return ERR_PTR(-EINTR);
+	rcu_read_lock();
 	q = xa_load(&ctx->queue, id);
-	if (q)
-		kref_get(&q->ref);
-	mutex_unlock(&ctx->lock);
+	if (q && !kref_get_unless_zero(&q->ref))
+		q = NULL;
+	rcu_read_unlock();
 	return q ?: ERR_PTR(-ENOENT);
 }
 
@@ -84,13 +86,11 @@ struct gtu_queue *gtu_queue_lock(struct gtu_device *gtu, u32 id)
 	struct gtu_ctx *ctx = NULL;
 	struct gtu_queue *q;
 
-	spin_lock_irq(&gtu->queue_lock);
-	q = gtu->queue[id];
-	if (q && !gtu_ctx_dead(q->ctx)) {
+	rcu_read_lock();
+	q = rcu_dereference(gtu->queue[id]);
+	if (q && !gtu_ctx_dead(q->ctx) && kref_get_unless_zero(&q->ctx->ref))
 		ctx = q->ctx;
-		kref_get(&ctx->ref);
-	}
-	spin_unlock_irq(&gtu->queue_lock);
+	rcu_read_unlock();
 	if (!ctx)
 		return NULL;
 	mutex_lock(&ctx->lock);
@@ -118,13 +118,21 @@ static int gtu_queue_enable(struct gtu_queue *q)
 			q->cq.dma, q->sq_log2 | q->cq_log2 << 8, q->event_ring);
 }
 
-static void gtu_queue_list(struct gtu_queue *q, bool in)
+static int gtu_queue_disable(struct gtu_queue *q)
 {
-	struct gtu_device *gtu = q->ctx->gtu;
+	return GTU_MBOX(q->ctx->gtu, q->ctx->epoch, GTU_MBOX_QUEUE_DISABLE, q->id);
+}
 
-	spin_lock_irq(&gtu->queue_lock);
-	gtu->queue[q->id] = in ? q : NULL;
-	spin_unlock_irq(&gtu->queue_lock);
+/*
+ * Disable the queue. If the device refuses or does not respond, reset or quiesce
+ * it. Returns true if the device certainly does not access the rings any more.
+ * @error: of the last command
+ */
+static bool gtu_queue_quiesce(struct gtu_queue *q, int error, const char *why)
+{
+	int ret = error == -ETIMEDOUT ? error : gtu_queue_disable(q);
+
+	return !ret || ret == -EALREADY || gtu_force_quiesce(q->ctx, why);
 }
 
 static struct gtu_queue *gtu_queue_new(struct gtu_ctx *ctx, u32 sq_log2, u32 cq_log2)
@@ -141,7 +149,6 @@ static struct gtu_queue *gtu_queue_new(struct gtu_ctx *ctx, u32 sq_log2, u32 cq_
 	q->sq_log2 = sq_log2;
 	q->cq_log2 = cq_log2;
 	q->event_ring = gtu_event_ring_here(gtu);
-	mutex_init(&q->map_lock);
 	init_waitqueue_head(&q->wait);
 	spin_lock_init(&q->wait_lock);
 	INIT_LIST_HEAD(&q->ready);
@@ -185,7 +192,7 @@ struct gtu_queue *gtu_queue_create(struct gtu_ctx *ctx, u32 sq_log2, u32 cq_log2
 	ret = PTR_ERR_OR_ZERO(q);
 	if (ret)
 		goto out;
-	gtu_queue_list(q, true);
+	rcu_assign_pointer(ctx->gtu->queue[q->id], q);
 	ret = submit ? gtu_submit_init(q) : 0;
 	if (ret)
 		goto err;
@@ -195,10 +202,8 @@ struct gtu_queue *gtu_queue_create(struct gtu_ctx *ctx, u32 sq_log2, u32 cq_log2
 	ret = gtu_queue_enable(q);
 	if (ret) {
 		xa_erase(&ctx->queue, q->id);
-		/* after a timeout the device may have enabled it */
-		if (ret != -EIO)
-			quiesced = gtu_force_quiesce(ctx, "queue setup timed out");
-		ret = ret == -EIO ? ret : -ENODEV;
+		quiesced = gtu_queue_quiesce(q, ret, "queue setup failed");
+		ret = gtu_ctx_dead(ctx) ? -ENODEV : -EIO;
 		goto err;
 	}
 	ctx->queues++;
@@ -224,10 +229,10 @@ void gtu_queue_kill(struct gtu_queue *q, bool quiesced)
 	struct gtu_device *gtu = q->ctx->gtu;
 
 	lockdep_assert_held(&q->ctx->lock);
-	gtu_queue_list(q, false);
-	mutex_lock(&q->map_lock);
+	rcu_assign_pointer(gtu->queue[q->id], NULL);
+	down_write(&gtu->map_lock);
 	gtu_queue_dead(q);
-	mutex_unlock(&q->map_lock);
+	up_write(&gtu->map_lock);
 	gtu_queue_unmap(q);
 	if (!quiesced)
 		return;
@@ -236,15 +241,9 @@ void gtu_queue_kill(struct gtu_queue *q, bool quiesced)
 	ida_free(&gtu->queue_ids, q->id);
 }
 
-static int gtu_queue_disable(struct gtu_queue *q)
-{
-	return GTU_MBOX(q->ctx->gtu, q->ctx->epoch, GTU_MBOX_QUEUE_DISABLE, q->id);
-}
-
 int gtu_queue_destroy(struct gtu_ctx *ctx, u32 id)
 {
 	struct gtu_queue *q;
-	bool quiesced;
 	int ret;
 
 	mutex_lock(&ctx->lock);
@@ -254,15 +253,12 @@ int gtu_queue_destroy(struct gtu_ctx *ctx, u32 id)
 		return -ENOENT;
 	}
 	ctx->queues--;
-	/* -EIO: the queue was stopped already. */
-	ret = gtu_queue_disable(q);
-	quiesced = !ret || ret == -EIO ||
-		   gtu_force_quiesce(ctx, "queue teardown timed out");
-	gtu_queue_kill(q, quiesced);
+	gtu_queue_kill(q, gtu_queue_quiesce(q, 0, "queue teardown failed"));
+	ret = gtu_ctx_dead(ctx) ? -ENODEV : 0;
 	mutex_unlock(&ctx->lock);
 	gtu_submit_end(q);
 	gtu_queue_put(q);
-	return !ret || ret == -EIO ? 0 : -ENODEV;
+	return ret;
 }
 
 /*
@@ -279,19 +275,18 @@ int gtu_queue_reset(struct gtu_ctx *ctx, u32 id)
 	q = xa_load(&ctx->queue, id);
 	if (!q)
 		goto out;
-	ret = gtu_queue_disable(q);
-	if (!ret || ret == -EIO) {
+	/* On an error the context is dead, or the pages leak at its end. */
+	if (gtu_queue_quiesce(q, 0, "queue reset failed") && !gtu_ctx_dead(ctx)) {
 		gtu_queue_dropped(q);
 		gtu_submit_reset(q);
 		memset(q->cq.cpu, 0, q->cq.bytes);
 		ret = gtu_queue_enable(q);
+		if (ret)
+			gtu_queue_quiesce(q, ret, "queue restart failed");
 		/* Readers of this event must see the new state. */
 		gtu_queue_notify(q);
-	} else if (ret == -ETIMEDOUT) {
-		gtu_force_quiesce(ctx, "queue reset timed out");
 	}
-	if (ret == -ESTALE || ret == -ETIMEDOUT)
-		ret = -ENODEV;
+	ret = gtu_ctx_dead(ctx) ? -ENODEV : ret ? -EIO : 0;
 out:
 	mutex_unlock(&ctx->lock);
 	return ret;
@@ -325,23 +320,33 @@ int gtu_queue_resume(struct gtu_queue *q)
 	return 0;
 }
 
+/* The device has dropped the queue's jobs: it reads GTU_QUEUE_DISABLED until its reset. */
+void gtu_queue_drop(struct gtu_queue *q)
+{
+	WRITE_ONCE(q->status->state, cpu_to_le32(GTU_QUEUE_DISABLED));
+	gtu_queue_dropped(q);
+	gtu_submit_reset(q);
+}
+
 /*
- * Stop all jobs of the context. Its queues then read GTU_QUEUE_DISABLED until
- * they are reset.
+ * Stop all jobs of the context. Returns 0, or an error if a queue may still be
+ * running.
  */
-void gtu_queues_stop(struct gtu_ctx *ctx)
+int gtu_queues_stop(struct gtu_ctx *ctx)
 {
 	struct gtu_queue *q;
 	unsigned long id;
+	int ret, first = 0;
 
 	lockdep_assert_held(&ctx->lock);
 	xa_for_each(&ctx->queue, id, q) {
-		if (gtu_queue_disable(q))
-			continue;
-		WRITE_ONCE(q->status->state, cpu_to_le32(GTU_QUEUE_DISABLED));
-		gtu_queue_dropped(q);
-		gtu_submit_reset(q);
+		ret = gtu_queue_disable(q);
+		if (!ret)
+			gtu_queue_drop(q);
+		else if (ret != -EALREADY)
+			first = first ?: ret;
 	}
+	return first;
 }
 
 /*
@@ -352,7 +357,6 @@ int gtu_queue_cancel(struct gtu_ctx *ctx, u32 id, bool all, u32 until)
 {
 	struct gtu_device *gtu = ctx->gtu;
 	u64 result[GTU_MBOX_RESULTS];
-	u32 status = 0;
 	int ret = -ENOENT;
 
 	if (!(gtu->caps & GTU_CAP_CANCEL))
@@ -363,19 +367,15 @@ int gtu_queue_cancel(struct gtu_ctx *ctx, u32 id, bool all, u32 until)
 		goto out;
 	ret = 0;
 	if (all) {
-		ret = gtu_mbox_query(gtu, ctx->epoch, GTU_MBOX_QUEUE_STATE,
-				     (const u64 [GTU_MBOX_ARGS]) { id }, &status, result);
+		ret = GTU_MBOX_QUERY(gtu, ctx->epoch, GTU_MBOX_QUEUE_STATE, result, id);
 		until = result[0] >> 32;
 	}
 	if (!ret)
-		ret = gtu_mbox_query(gtu, ctx->epoch, GTU_MBOX_QUEUE_CANCEL,
-				     (const u64 [GTU_MBOX_ARGS]) { id, until }, &status, result);
-	if (ret == -EIO && status == GTU_MBOX_E_ARG)
-		ret = -EINVAL;
+		ret = GTU_MBOX(gtu, ctx->epoch, GTU_MBOX_QUEUE_CANCEL, id, until);
 	if (ret == -ETIMEDOUT)
 		gtu_force_quiesce(ctx, "job cancellation timed out");
-	if (ret == -ESTALE || ret == -ETIMEDOUT)
-		ret = -ENODEV;
+	if (ret)
+		ret = gtu_ctx_dead(ctx) ? -ENODEV : ret == -EINVAL ? ret : -EIO;
 out:
 	mutex_unlock(&ctx->lock);
 	return ret;

@@ -37,7 +37,9 @@ static int gtu_slot_alloc(struct gtu_ctx *ctx)
 static void gtu_slot_free(struct gtu_ctx *ctx, u32 slot)
 {
 	lockdep_assert_held(&ctx->lock);
+	spin_lock(&ctx->region_lock);
 	ctx->region[slot] = NULL;
+	spin_unlock(&ctx->region_lock);
 	if (ctx->generation[slot] != U16_MAX)
 		__clear_bit(slot, ctx->used);
 }
@@ -70,7 +72,9 @@ int gtu_region_publish(struct gtu_ctx *ctx, struct gtu_region *r, u32 *key)
 	}
 	ctx->generation[slot]++;
 	r->key = (u32)ctx->generation[slot] << 16 | slot;
+	spin_lock(&ctx->region_lock);
 	ctx->region[slot] = r;
+	spin_unlock(&ctx->region_lock);
 	flags = le32_to_cpu(entry.flags) | GTU_REGION_VALID;
 	if (r->rights & GTU_RIGHT_READ)
 		flags |= GTU_REGION_READ;
@@ -94,11 +98,10 @@ out:
 
 static struct gtu_region *gtu_slot_region(struct gtu_ctx *ctx, u32 slot)
 {
-	lockdep_assert_held(&ctx->lock);
 	return slot < ctx->slots ? ctx->region[array_index_nospec(slot, ctx->slots)] : NULL;
 }
 
-/* The user's region in @slot, or NULL. Called under ctx->lock. */
+/* The user's region in @slot, or NULL. Called under ctx->lock or region_lock. */
 struct gtu_region *gtu_region_at(struct gtu_ctx *ctx, u32 slot)
 {
 	struct gtu_region *r = gtu_slot_region(ctx, slot);
@@ -144,17 +147,15 @@ int gtu_region_remove(struct gtu_ctx *ctx, u32 key, bool internal)
 		ret = -ENOENT;
 	else
 		ret = gtu_submit_settle(ctx, r);
-	if (ret) {
+	if (ret && ret != -EIO) {
 		mutex_unlock(&ctx->lock);
 		return ret;
 	}
 	gtu_entry_clear(ctx, slot);
-	ret = GTU_MBOX(gtu, ctx->epoch, GTU_MBOX_INVALIDATE, ctx->id, slot);
-	/*
-	 * -EIO: a job uses the region. After a mailbox timeout, stopping the
-	 * queues would fail as well.
-	 */
-	if (ret == -EIO) {
+	if (!ret)
+		ret = GTU_MBOX(gtu, ctx->epoch, GTU_MBOX_INVALIDATE, ctx->id, slot);
+	/* A job uses the region. */
+	if (ret == -EBUSY) {
 		gtu_dump(gtu, ctx, "region in use: stopping the queues of context %u, key %#x",
 			 ctx->id, key);
 		gtu_queues_stop(ctx);

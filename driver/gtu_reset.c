@@ -47,17 +47,34 @@ int gtu_alive(struct gtu_device *gtu)
 	return -ENODEV;
 }
 
-static bool gtu_quiesce(struct gtu_device *gtu)
+/*
+ * Stop the device's memory accesses for good, or until gtu_hw_restart(). Its
+ * contexts are dead or suspended. Returns true if none is in flight any more:
+ * only then memory that the device knows may be freed.
+ */
+static bool gtu_quiesce_once(struct gtu_device *gtu, struct gtu_ctx *held)
 {
 	lockdep_assert_held(&gtu->mbox_lock);
 	if (!gtu->quiesce_called) {
 		gtu->quiesce_called = true;
+		/* the bus may assert a reset line */
+		gtu_doorbells_unmap(gtu, held);
 		gtu->quiesced = gtu->bus->quiesce(gtu);
 		if (!gtu->quiesced)
 			dev_err(gtu->parent,
 				"cannot stop DMA: leaking the memory that the device can access\n");
 	}
 	return gtu->quiesced;
+}
+
+bool gtu_quiesce(struct gtu_device *gtu)
+{
+	bool quiesced;
+
+	mutex_lock(&gtu->mbox_lock);
+	quiesced = gtu_quiesce_once(gtu, NULL);
+	mutex_unlock(&gtu->mbox_lock);
+	return quiesced;
 }
 
 /*
@@ -183,7 +200,7 @@ bool gtu_force_quiesce(struct gtu_ctx *ctx, const char *why)
 	}
 	/* A device that is up in a later epoch has dropped the context. */
 	quiesced = (gtu->epoch && gtu->epoch != epoch && READ_ONCE(gtu->state) == GTU_STATE_UP) ||
-		   gtu_quiesce(gtu);
+		   gtu_quiesce_once(gtu, ctx);
 	mutex_unlock(&gtu->mbox_lock);
 	return quiesced;
 }
@@ -229,8 +246,8 @@ void gtu_reset_end(struct gtu_device *gtu)
 void gtu_hw_stop(struct gtu_device *gtu)
 {
 	mutex_lock(&gtu->mbox_lock);
-	gtu_quiesce(gtu);
 	WRITE_ONCE(gtu->epoch, 0);
+	gtu_quiesce_once(gtu, NULL);
 	mutex_unlock(&gtu->mbox_lock);
 }
 

@@ -44,21 +44,6 @@ static __printf(2, 3) void gtu_print(struct gtu_text *t, const char *format, ...
 	va_end(args);
 }
 
-/* The context with the lowest id that is at least @from, with a reference. */
-static struct gtu_ctx *gtu_ctx_next(struct gtu_device *gtu, u32 from)
-{
-	struct gtu_ctx *ctx, *best = NULL;
-
-	spin_lock_irq(&gtu->ctx_lock);
-	list_for_each_entry(ctx, &gtu->contexts, link)
-		if (ctx->id >= from && (!best || ctx->id < best->id))
-			best = ctx;
-	if (best)
-		kref_get(&best->ref);
-	spin_unlock_irq(&gtu->ctx_lock);
-	return best;
-}
-
 static void gtu_each_ctx(struct gtu_text *t, struct gtu_device *gtu,
 			 void (*print)(struct gtu_text *t, struct gtu_ctx *ctx))
 {

@@ -290,6 +290,8 @@ int gtu_submit(struct gtu_queue *q, struct gtu_ioctl_submit *a, int *inside)
 		cond_resched();
 	} while (!ret && a->done < a->count);
 	kfree(batch);
+	if (a->done && a->flags & GTU_SUBMIT_ARM)
+		gtu_queue_request(q, a->sq_index + a->done - 1, false);
 	if (a->done) {
 		a->status = 0;
 		ret = 0;
@@ -306,8 +308,7 @@ void gtu_submit_notify(struct gtu_queue *q)
 	unsigned long flags;
 
 	spin_lock_irqsave(&q->wait_lock, flags);
-	if (!q->dead)
-		writel(0, gtu_doorbell(q, GTU_DB_KICK));
+	gtu_queue_doorbell(q, GTU_DB_KICK, 0);
 	spin_unlock_irqrestore(&q->wait_lock, flags);
 }
 
@@ -338,7 +339,8 @@ static struct gtu_queue *gtu_submit_find_user(struct gtu_ctx *ctx, u32 slot, u32
 /*
  * Wait until no job names @r, or stop the jobs, before its entry is cleared on
  * a device that does not check accesses. Drops ctx->lock while waiting; new
- * jobs that name @r are refused meanwhile. On -EINTR nothing has changed.
+ * jobs that name @r are refused meanwhile. On -EINTR nothing has changed; on -EIO
+ * jobs may still be running.
  */
 int gtu_submit_settle(struct gtu_ctx *ctx, struct gtu_region *r)
 {
@@ -367,8 +369,8 @@ int gtu_submit_settle(struct gtu_ctx *ctx, struct gtu_region *r)
 			dev_err_ratelimited(ctx->gtu->parent,
 				"jobs use a removed region: stopping the queues of context %u\n",
 				ctx->id);
-			gtu_queues_stop(ctx);
-			break;
+			/* the caller quiesces the device if that fails */
+			return gtu_queues_stop(ctx) ? -EIO : 0;
 		}
 	}
 	return 0;

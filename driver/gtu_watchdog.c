@@ -67,11 +67,9 @@ static bool gtu_queue_stalled(struct gtu_queue *q)
 static bool gtu_queue_hung(struct gtu_ctx *ctx, struct gtu_queue *q)
 {
 	u64 result[GTU_MBOX_RESULTS];
-	u32 status;
 	int ret;
 
-	ret = gtu_mbox_query(ctx->gtu, ctx->epoch, GTU_MBOX_QUEUE_STATE,
-			     (const u64 [GTU_MBOX_ARGS]) { q->id }, &status, result);
+	ret = GTU_MBOX_QUERY(ctx->gtu, ctx->epoch, GTU_MBOX_QUEUE_STATE, result, q->id);
 	if (ret)
 		return ret == -ETIMEDOUT;
 	/*
@@ -107,25 +105,23 @@ static bool gtu_watchdog_queues(struct gtu_device *gtu, int *stalled)
 	struct gtu_queue *q;
 	u32 i;
 
+	rcu_read_lock();
 	for (i = 0; i < gtu->max_queues; i++) {
-		if (!READ_ONCE(gtu->queue[i]))
+		q = rcu_dereference(gtu->queue[i]);
+		if (!q || gtu_ctx_dead(q->ctx))
 			continue;
-		spin_lock_irq(&gtu->queue_lock);
-		q = gtu->queue[i];
-		if (q && !gtu_ctx_dead(q->ctx)) {
-			spin_lock(&q->wait_lock);
-			waiter = gtu_queue_has_waiter(q);
-			waiters |= waiter;
-			if (!waiter) {
-				q->seen.unnotified = false;
-				q->seen.since = jiffies;
-			} else if (gtu_queue_stalled(q) && *stalled < 0) {
-				*stalled = i;
-			}
-			spin_unlock(&q->wait_lock);
+		spin_lock_irq(&q->wait_lock);
+		waiter = !q->dead && gtu_queue_has_waiter(q);
+		waiters |= waiter;
+		if (!waiter) {
+			q->seen.unnotified = false;
+			q->seen.since = jiffies;
+		} else if (gtu_queue_stalled(q) && *stalled < 0) {
+			*stalled = i;
 		}
-		spin_unlock_irq(&gtu->queue_lock);
+		spin_unlock_irq(&q->wait_lock);
 	}
+	rcu_read_unlock();
 	return waiters;
 }
 

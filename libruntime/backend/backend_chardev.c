@@ -97,6 +97,10 @@ static int fail_open(const char *path, int error, struct gtu_error *err)
 		return gtu_advise_removed(path, err);
 	case ENOSPC:
 		return gtu_advise_busy(path, err);
+	case EDQUOT:
+		return gtu_fail(err, GTU_ERR_NOMEM, "this user has all contexts of %s that the driver "
+				"allows a user: close some, or increase the module parameter "
+				"user_contexts", path);
 	case ENOMEM:
 		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a context of %s", path);
 	case ETIMEDOUT:
@@ -149,19 +153,28 @@ static int fail_region(struct gtu_device *dev, const void *addr, uint64_t length
 
 /* ---- Registers ------------------------------------------------------------------------------- */
 
+static int fail_register(struct gtu_device *dev, uint32_t offset, const char *what,
+			 struct gtu_error *err)
+{
+	if (errno == ENODEV)
+		return fail_removed(dev, err);
+	if (errno == EPERM)
+		return gtu_fail(err, GTU_ERR_PERMISSION,
+				"access to register 0x%x is not permitted: counters and settings are "
+				"shared by all users of %s; run as root, or set the module parameter "
+				"user_registers", offset, dev->info.path);
+	return gtu_fail(err, GTU_ERR_USAGE, "the driver refused to %s register 0x%x: %s", what,
+			offset, strerror(errno));
+}
+
 static int chardev_read(struct gtu_device *dev, uint32_t offset, uint64_t *value,
 			struct gtu_error *err)
 {
 	struct chardev *c = dev->backend;
 	struct gtu_ioctl_reg reg = { .size = sizeof(reg), .offset = offset };
 
-	if (ioctl(c->fd, GTU_IOCTL_REG_READ, &reg)) {
-		if (errno == ENODEV)
-			return fail_removed(dev, err);
-		return gtu_fail(err, GTU_ERR_USAGE,
-				"the driver refused to read register 0x%x: %s", offset,
-				strerror(errno));
-	}
+	if (ioctl(c->fd, GTU_IOCTL_REG_READ, &reg))
+		return fail_register(dev, offset, "read", err);
 	*value = reg.value;
 	return 0;
 }
@@ -172,14 +185,7 @@ static int chardev_write(struct gtu_device *dev, uint32_t offset, uint32_t value
 	struct chardev *c = dev->backend;
 	struct gtu_ioctl_reg reg = { .size = sizeof(reg), .offset = offset, .value = value };
 
-	if (ioctl(c->fd, GTU_IOCTL_REG_WRITE, &reg)) {
-		if (errno == ENODEV)
-			return fail_removed(dev, err);
-		return gtu_fail(err, GTU_ERR_USAGE,
-				"the driver refused to write 0x%x to register 0x%x: %s",
-				value, offset, strerror(errno));
-	}
-	return 0;
+	return ioctl(c->fd, GTU_IOCTL_REG_WRITE, &reg) ? fail_register(dev, offset, "write", err) : 0;
 }
 
 /* ---- Open, close ----------------------------------------------------------------------------- */
@@ -332,11 +338,15 @@ static int chardev_region_alloc(struct gtu_device *dev, uint64_t length, uint32_
 		if (errno == ENODEV)
 			return fail_removed(dev, err);
 		return gtu_fail(
-			err, errno == ENOSPC || errno == ENOMEM ? GTU_ERR_NOMEM : GTU_ERR_FAIL,
+			err,
+			errno == ENOSPC || errno == EDQUOT || errno == ENOMEM ? GTU_ERR_NOMEM :
+										GTU_ERR_FAIL,
 			"the driver cannot allocate a buffer of %llu bytes: %s",
 			(unsigned long long)length,
 			errno == ENOSPC
 				? "its limit is reached (module parameter buffer_mib)"
+				: errno == EDQUOT
+				? "this user's limit is reached (module parameter user_buffer_mib)"
 				: strerror(errno));
 	}
 	*addr = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, c->fd,

@@ -377,9 +377,11 @@ static int read_counters(struct run *r, bool clear, struct gtu_error *err)
 			continue;
 		r->counters[r->units].unit = gtu_unit_table[i].bit;
 		r->counters[r->units].name = gtu_unit_table[i].name;
-		rc = gtu_counters(r->dev, gtu_unit_table[i].bit, clear, r->counters[r->units++].value, err);
-		if (rc)
+		rc = gtu_counters(r->dev, gtu_unit_table[i].bit, clear, r->counters[r->units].value, err);
+		/* counters of a device that users share need a privilege: leave them out */
+		if (rc && rc != GTU_ERR_PERMISSION)
 			return rc;
+		r->units += !rc;
 	}
 	return 0;
 }

@@ -40,7 +40,9 @@
  * %EOVERFLOW   address plus length wraps around
  * %ENOENT      no such key or queue in this context
  * %ENOSPC      no context, queue, region slot or driver buffer is left
- * %EDQUOT      the pages would exceed the caller's RLIMIT_MEMLOCK
+ * %EDQUOT      the pages would exceed the caller's RLIMIT_MEMLOCK, or the user who
+ *              opened the file has his share of contexts, aperture or buffers
+ * %EPERM       a register that needs a privilege; see REG_READ
  * %ENOMEM      out of memory
  * %EACCES      mmap with rights that the mapping does not have
  * %ETIMEDOUT   the deadline has passed
@@ -81,8 +83,10 @@
 #define GTU_IOCTL_SUBMIT	_IO(GTU_IOCTL_MAGIC, 0x0C)
 #define GTU_IOCTL_QUEUE_CANCEL	_IO(GTU_IOCTL_MAGIC, 0x0D)
 #define GTU_IOCTL_QUEUE_EVENTFD	_IO(GTU_IOCTL_MAGIC, 0x0E)
+#define GTU_IOCTL_QUEUE_ARM	_IO(GTU_IOCTL_MAGIC, 0x0F)
+#define GTU_IOCTL_WAIT_ANY	_IO(GTU_IOCTL_MAGIC, 0x10)
 
-#define GTU_UAPI_VERSION	2	/* incremented for additions; nothing is ever removed */
+#define GTU_UAPI_VERSION	3	/* incremented for additions; nothing is ever removed */
 
 /**
  * struct gtu_ioctl_info - ioctl(GTU_IOCTL_INFO): identity and limits of the device
@@ -166,12 +170,14 @@ struct gtu_ioctl_region_add {
  * @mmap_offset: out: offset for mmap(MAP_SHARED) of all its pages
  *
  * The memory is charged to the memory control group instead of RLIMIT_MEMLOCK.
- * The module parameter buffer_mib limits the total. A mapping outlives
- * REGION_REMOVE, as memory that the device cannot access.
+ * The module parameters buffer_mib and user_buffer_mib limit the buffers of the
+ * device (%ENOSPC) and of the user who opened the file (%EDQUOT). A mapping
+ * outlives REGION_REMOVE, as memory that the device cannot access.
  *
  * GTU_BUFFER_APERTURE allocates device memory: %ENOSPC if no contiguous range is
- * free, %EOPNOTSUPP if the device has none. Mappings are write-combining. A
- * mapping keeps the range allocated, and reads zeroes after the device is removed.
+ * free, %EDQUOT above the module parameter user_aperture, %EOPNOTSUPP if the device
+ * has none. Mappings are write-combining. A mapping keeps the range allocated. After
+ * the device is removed it is memory of its own, with zeroes.
  */
 struct gtu_ioctl_buffer_alloc {
 	__u32 size;
@@ -219,11 +225,13 @@ struct gtu_ioctl_region_remove {
  * Map with MAP_SHARED and without PROT_EXEC. fork() does not inherit the mappings.
  * After the end of the queue (QUEUE_DESTROY, close, device removal) they read
  * zeroes, so that the status is GTU_QUEUE_DISABLED, and doorbells have no effect.
+ * Writes to them then do not show in the completion ring or the status.
  *
  * With GTU_QUEUE_SUBMIT only the completion ring can be mapped; @sq_bytes and
  * @db_bytes are 0. WAIT acts as the KICK doorbell: the device checks the streams'
  * rings again. A device that does not check accesses (no GTU_CAP_REGIONS) supports
- * only such queues, else %EOPNOTSUPP.
+ * only such queues, else %EOPNOTSUPP. Request their events by GTU_SUBMIT_ARM or
+ * QUEUE_ARM.
  */
 struct gtu_ioctl_queue_create {
 	__u32 size;
@@ -303,7 +311,9 @@ struct gtu_ioctl_wait {
  * Readable: identity registers of the global page; parameters, settings and
  * counters of the units that are present. Writable: settings and control (snapshot,
  * clear) of units. Other registers: %EINVAL. Settings and counters are shared by
- * all users of the device.
+ * all users of the device: %EPERM unless the caller has CAP_SYS_ADMIN to write a
+ * setting, CAP_PERFMON to read a counter or write to control, or the module
+ * parameter user_registers is set.
  */
 struct gtu_ioctl_reg {
 	__u32 size;
@@ -354,11 +364,12 @@ struct gtu_ioctl_region_import {
 };
 
 #define GTU_SUBMIT_MAX		(1u << 16)
+#define GTU_SUBMIT_ARM		(1u << 0)	/* QUEUE_ARM for the last descriptor taken */
 
 /**
  * struct gtu_ioctl_submit - ioctl(GTU_IOCTL_SUBMIT): submit jobs to a queue of GTU_QUEUE_SUBMIT
  * @size: sizeof(struct gtu_ioctl_submit)
- * @flags: 0
+ * @flags: GTU_SUBMIT_*
  * @id: id of the queue
  * @count: descriptors at @descs, 0 (only updates @cq_head) to GTU_SUBMIT_MAX
  * @descs: user address of struct gtu_hw_desc[@count], 8-byte aligned
@@ -415,20 +426,78 @@ struct gtu_ioctl_queue_cancel {
  * @id: id of the queue
  * @fd: eventfd; -1: none any more
  *
- * Every event of the queue signals the eventfd: one requested by the doorbells ARM
- * or ARM_STREAM, an error, the reset or end of the queue, a reset or removal of the
+ * Every event of the queue signals the eventfd: one requested by QUEUE_ARM,
+ * GTU_SUBMIT_ARM or the doorbells ARM and ARM_STREAM, an error, the reset or end of the queue, a reset or removal of the
  * device. Signals can be spurious: check the ring. A queue has at most one eventfd;
  * a new one replaces it.
  *
- * WAIT also uses the ARM doorbell of the queue and replaces the user's request,
- * whose event then can be up to two seconds late. Wait for a queue either by WAIT
- * or by events, not by both.
+ * WAIT also uses the ARM doorbell of the queue and replaces a request by doorbell,
+ * whose event then can be up to two seconds late. It does not replace requests by
+ * QUEUE_ARM and GTU_SUBMIT_ARM: use these for a queue that is also waited for.
  */
 struct gtu_ioctl_queue_eventfd {
 	__u32 size;
 	__u32 flags;
 	__u32 id;
 	__s32 fd;
+};
+
+#define GTU_ARM_STREAM		(1u << 0)	/* @index is a record of the running stream */
+
+/**
+ * struct gtu_ioctl_queue_arm - ioctl(GTU_IOCTL_QUEUE_ARM): request an event of a queue
+ * @size: sizeof(struct gtu_ioctl_queue_arm)
+ * @flags: GTU_ARM_*
+ * @id: id of the queue
+ * @index: raise an event once this completion is written (modulo 2^32), also if it is already
+ *
+ * A new request replaces the last one. The reset of the queue drops it. Works for
+ * every queue, and is the only way for those of GTU_QUEUE_SUBMIT, which have no
+ * doorbells. GTU_ARM_STREAM is as the doorbell ARM_STREAM; %EOPNOTSUPP if the device
+ * raises no events for streams (GTU_CAP_STREAM_EVENTS).
+ */
+struct gtu_ioctl_queue_arm {
+	__u32 size;
+	__u32 flags;
+	__u32 id;
+	__u32 index;
+};
+
+#define GTU_WAIT_MAX		32u
+
+/**
+ * struct gtu_wait_entry - a completion to wait for
+ * @id: id of the queue
+ * @index: index of the completion (modulo 2^32)
+ * @cq_tail: out: completions written so far
+ * @state: out: GTU_QUEUE_*
+ */
+struct gtu_wait_entry {
+	__u32 id;
+	__u32 index;
+	__u32 cq_tail;
+	__u32 state;
+};
+
+/**
+ * struct gtu_ioctl_wait_any - ioctl(GTU_IOCTL_WAIT_ANY): wait for one of several completions
+ * @size: sizeof(struct gtu_ioctl_wait_any)
+ * @flags: 0
+ * @entries: user address of struct gtu_wait_entry[@count], 4-byte aligned
+ * @count: 1 to GTU_WAIT_MAX
+ * @first: out: position of the first entry that ended the wait
+ * @deadline_ns: as in WAIT
+ *
+ * As WAIT for each entry: %EIO if that entry's queue is in error, %ECANCELED if it
+ * was reset or destroyed. The entries are written back unless the device is dead.
+ */
+struct gtu_ioctl_wait_any {
+	__u32 size;
+	__u32 flags;
+	__aligned_u64 entries;
+	__u32 count;
+	__u32 first;
+	__aligned_u64 deadline_ns;
 };
 
 /**

@@ -23,7 +23,9 @@
 	X(REGION_IMPORT, region_import, gtu_ioctl_region_import)                                   \
 	X(SUBMIT, submit, gtu_ioctl_submit)                                                        \
 	X(QUEUE_CANCEL, queue_cancel, gtu_ioctl_queue_cancel)                                      \
-	X(QUEUE_EVENTFD, queue_eventfd, gtu_ioctl_queue_eventfd)
+	X(QUEUE_EVENTFD, queue_eventfd, gtu_ioctl_queue_eventfd)                                   \
+	X(QUEUE_ARM, queue_arm, gtu_ioctl_queue_arm)                                               \
+	X(WAIT_ANY, wait_any, gtu_ioctl_wait_any)
 
 union ioctl_struct {
 	struct {

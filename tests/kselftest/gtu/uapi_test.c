@@ -101,7 +101,12 @@ VARIANT(region_import, REGION_IMPORT, gtu_ioctl_region_import, RESERVED(gtu_ioct
 	NAMES(gtu_ioctl_region_import, fd, dmabuf), .valid.region_import.rights = GTU_RIGHT_READ,
 	.result = true);
 /* without descriptors, because the ring must not fill up */
-VARIANT(submit, SUBMIT, gtu_ioctl_submit, NAMES(gtu_ioctl_submit, id, submit), .result = true);
+VARIANT(submit, SUBMIT, gtu_ioctl_submit, NAMES(gtu_ioctl_submit, id, submit), .flags = GTU_SUBMIT_ARM,
+	.result = true);
+VARIANT(queue_arm, QUEUE_ARM, gtu_ioctl_queue_arm, NAMES(gtu_ioctl_queue_arm, id, submit),
+	.flags = GTU_ARM_STREAM);
+VARIANT(wait_any, WAIT_ANY, gtu_ioctl_wait_any, NAMES(gtu_ioctl_wait_any, entries, memory),
+	.valid.wait_any.count = 1, .error = ETIMEDOUT);
 VARIANT(reg_read, REG_READ, gtu_ioctl_reg, RESERVED(gtu_ioctl_reg),
 	.valid.reg_read.offset = GTU_REG_MAGIC, .result = true);
 VARIANT(reg_write, REG_WRITE, gtu_ioctl_reg, RESERVED(gtu_ioctl_reg),
@@ -121,6 +126,7 @@ FIXTURE_SETUP(uapi)
 	ASSERT_EQ(0, region_add(self->fd, self->memory, 4096, GTU_RIGHT_READ, &self->key));
 	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_QUEUE_CREATE, &q));
 	self->queue = q.id;
+	*(struct gtu_wait_entry *)self->memory = (struct gtu_wait_entry){ self->queue };
 	q.flags = GTU_QUEUE_SUBMIT;
 	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_QUEUE_CREATE, &q));
 	self->submit = q.id;
@@ -323,7 +329,7 @@ TEST_F(device_file, unknown_ioctl)
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	unsigned int nr;
 
-	for (nr = 15; nr < 256; nr++)
+	for (nr = 17; nr < 256; nr++)
 		EXPECT_EQ(ENOTTY, call(self->fd, _IO(GTU_IOCTL_MAGIC, nr), &info));
 	EXPECT_EQ(ENOTTY, call(self->fd, _IO(GTU_IOCTL_MAGIC + 1, 0), &info));
 	EXPECT_EQ(ENOTTY, call(self->fd, _IOR(GTU_IOCTL_MAGIC, 0, info), &info));

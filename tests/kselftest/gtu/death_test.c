@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Tests completion and death: what a program that polls sees of the end of its queue, events of
+ * queues without doorbells, waits beside slow calls, and waits for several queues.
+ *
+ * GTU_FAULT names the fault that the device injects, for the tests that need one: no-invalidate,
+ * refuse-disable, or stuck-reset (no-invalidate and stuck-reset=3).
+ */
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+
+#include "gtu_stream.h"
+
+#define RW		(GTU_RIGHT_READ | GTU_RIGHT_WRITE)
+#define MILLISECOND	1000000ull
+
+static bool fault_is(const char *kind)
+{
+	const char *fault = getenv("GTU_FAULT");
+
+	return fault && !strcmp(fault, kind);
+}
+
+FIXTURE(death)
+{
+	int fd;
+};
+
+FIXTURE_SETUP(death)
+{
+	self->fd = -1;
+	OPEN_OR_SKIP(self->fd);
+}
+
+FIXTURE_TEARDOWN(death)
+{
+	if (self->fd >= 0)
+		close(self->fd);
+}
+
+/* Return whether memory of @bytes bytes is 0. */
+static bool is_zero(const volatile void *at, size_t bytes)
+{
+	const volatile uint32_t *word = at;
+	size_t i;
+
+	for (i = 0; i < bytes / 4; i++)
+		if (word[i])
+			return false;
+	return true;
+}
+
+/* Create a queue of GTU_QUEUE_SUBMIT. */
+static int submit_queue(int fd, struct queue *q)
+{
+	memset(q, 0, sizeof(*q));
+	q->fd = fd;
+	q->c = (struct gtu_ioctl_queue_create){ .size = sizeof(q->c), .flags = GTU_QUEUE_SUBMIT,
+						.sq_log2 = 4, .cq_log2 = 4 };
+	if (call(fd, GTU_IOCTL_QUEUE_CREATE, &q->c))
+		return errno;
+	q->cq = mmap(NULL, q->c.cq_bytes, PROT_READ, MAP_SHARED, fd, (off_t)q->c.cq_offset);
+	q->status = (const void *)(q->cq + (1u << q->c.cq_log2));
+	return q->cq == MAP_FAILED ? errno : 0;
+}
+
+/* Submit one job by ioctl. Return 0 or the errno. */
+static int submit_one(struct queue *q, uint32_t flags, uint32_t *index)
+{
+	struct gtu_hw_desc d = NO_JOB;
+	struct gtu_ioctl_submit a = { .size = sizeof(a), .flags = flags, .id = q->c.id, .count = 1,
+				      .descs = (uintptr_t)&d, .cq_head = q->consumed };
+	int ret = call(q->fd, GTU_IOCTL_SUBMIT, &a);
+
+	*index = a.sq_index;
+	return ret;
+}
+
+static int queue_arm(struct queue *q, uint32_t index)
+{
+	struct gtu_ioctl_queue_arm a = { .size = sizeof(a), .id = q->c.id, .index = index };
+
+	return call(q->fd, GTU_IOCTL_QUEUE_ARM, &a);
+}
+
+static int polled(int fd, int ms)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return poll(&p, 1, ms) > 0 ? p.revents : 0;
+}
+
+/*
+ * ---- Death --------------------------------------------------------------------------------------
+ */
+
+/* Whatever a program writes to the rings and doorbells of a dead queue, its status is "disabled". */
+TEST_F(death, writes_do_not_revive_the_status)
+{
+	static const uint32_t values[] = { GTU_QUEUE_ENABLED, ~0u, 0x00010001, 0x01000000 };
+	struct queue q;
+	uint32_t i, n;
+
+	/* with 2^6 completions the status starts a page, as the doorbell does */
+	ASSERT_EQ(0, queue_create(self->fd, 6, 6, &q));
+	ASSERT_EQ(0, queue_call(&q, GTU_IOCTL_QUEUE_DESTROY));
+	for (i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		for (n = 0; n < q.c.sq_bytes / 4; n++)
+			((volatile uint32_t *)q.sq)[n] = values[i];
+		for (n = 0; n < q.c.db_bytes / 4; n++)
+			((volatile uint32_t *)q.db)[n] = values[i];
+		EXPECT_EQ(GTU_QUEUE_DISABLED, queue_state(&q));
+		EXPECT_FALSE(completed(&q, 0));
+		EXPECT_TRUE(is_zero(q.cq, q.c.cq_bytes));
+	}
+	/* a doorbell does not show in the ring either */
+	((volatile uint32_t *)q.db)[0] = 0x12345678;
+	EXPECT_NE(0x12345678, ((volatile uint32_t *)q.sq)[0]);
+	queue_unmap(&q);
+}
+
+/* The same when the device is removed, also for its memory: each mapping is on its own. */
+TEST_F_TIMEOUT(death, writes_after_removal, 60)
+{
+	struct gtu_ioctl_buffer_alloc a[2];
+	volatile uint32_t *at[2];
+	char function[64];
+	struct queue q;
+	unsigned int i;
+
+	if (geteuid() || getenv("GTU_FAULT"))
+		SKIP(return, "unbinds the device: needs root and a device without injected faults");
+	ASSERT_EQ(0, bus_function(device_path(), function));
+	ASSERT_EQ(0, queue_create(self->fd, 6, 6, &q));
+	for (i = 0; i < 2; i++) {
+		a[i] = (struct gtu_ioctl_buffer_alloc){ .size = sizeof(a[i]), .length = 4096,
+							.flags = GTU_BUFFER_APERTURE, .rights = RW };
+		if (call(self->fd, GTU_IOCTL_BUFFER_ALLOC, &a[i]))
+			SKIP(return, "the device has no aperture");
+		at[i] = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, self->fd,
+			     (off_t)a[i].mmap_offset);
+		ASSERT_NE(MAP_FAILED, (void *)at[i]);
+		at[i][0] = 5 + i;
+	}
+	ASSERT_EQ(0, driver_file(function, "unbind"));
+	for (i = 0; i < q.c.sq_bytes / 4; i++)
+		((volatile uint32_t *)q.sq)[i] = GTU_QUEUE_ENABLED;
+	at[0][0] = 0xabcd;
+	EXPECT_EQ(GTU_QUEUE_DISABLED, queue_state(&q));
+	EXPECT_TRUE(is_zero(q.cq, q.c.cq_bytes));
+	EXPECT_EQ(0, at[1][0]);
+	EXPECT_EQ(0xabcd, at[0][0]);
+	EXPECT_EQ(0, driver_file(function, "bind"));
+}
+
+/*
+ * ---- Completion ---------------------------------------------------------------------------------
+ */
+
+/*
+ * Submit jobs to a queue without doorbells, one by one, and measure from the completion in the ring
+ * to POLLIN of @fd. Return the longest time in ns, or 0 if an event did not arrive within 5 s.
+ */
+static uint64_t slowest_event(struct queue *q, uint32_t flags, int fd, bool eventfd)
+{
+	uint64_t slowest = 1, done, end, n;
+	struct gtu_event event[4];
+	uint32_t index;
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		if (submit_one(q, flags, &index) || (!flags && queue_arm(q, index)))
+			return 0;
+		for (end = now_ns() + 5 * SECOND; !completed(q, index);)
+			if (now_ns() > end)
+				return 0;
+		done = now_ns();
+		if (polled(fd, 5000) != POLLIN)
+			return 0;
+		n = now_ns() - done;
+		slowest = n > slowest ? n : slowest;
+		q->consumed++;
+		if (eventfd ? read(fd, &n, sizeof(n)) != sizeof(n) : read(fd, event, sizeof(event)) <= 0)
+			return 0;
+	}
+	return slowest;
+}
+
+/* eventfd, poll() and read() fire at the completion, not at the watchdog's next run. */
+TEST_F_TIMEOUT(death, events_of_submitted_jobs, 60)
+{
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	int efd = eventfd(0, EFD_NONBLOCK), i;
+	uint64_t null, slowest[4];
+	struct queue q;
+
+	ASSERT_EQ(0, submit_queue(self->fd, &q));
+	null = now_ns();
+	for (i = 0; i < 100; i++)
+		ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
+	null = (now_ns() - null) / 100;
+	slowest[0] = slowest_event(&q, GTU_SUBMIT_ARM, self->fd, false);
+	slowest[1] = slowest_event(&q, 0, self->fd, false);
+	ASSERT_EQ(0, set_eventfd(&q, efd));
+	slowest[2] = slowest_event(&q, GTU_SUBMIT_ARM, efd, true);
+	slowest[3] = slowest_event(&q, 0, efd, true);
+	for (i = 0; i < 4; i++) {
+		/* an emulated machine that is loaded is slow, but not as slow as the watchdog */
+		EXPECT_LT(0, slowest[i]);
+		EXPECT_GT(100 * MILLISECOND, slowest[i]);
+	}
+	TH_LOG("slowest of 20 events after the completion: %llu, %llu, %llu, %llu us; an ioctl: %llu us",
+	       (unsigned long long)slowest[0] / 1000, (unsigned long long)slowest[1] / 1000,
+	       (unsigned long long)slowest[2] / 1000, (unsigned long long)slowest[3] / 1000,
+	       (unsigned long long)null / 1000);
+}
+
+static void *wait_long(void *arg)
+{
+	struct queue *q = arg;
+
+	queue_wait(q, q->submitted, now_ns() + 3 * SECOND);
+	return NULL;
+}
+
+/* Waits use the same doorbell of the device, and do not replace the user's request. */
+TEST_F_TIMEOUT(death, request_beside_waits, 60)
+{
+	int efd = eventfd(0, EFD_NONBLOCK);
+	struct gtu_hw_cpl c;
+	pthread_t thread;
+	uint64_t n;
+	struct queue q;
+	int i;
+
+	ASSERT_EQ(0, queue_create(self->fd, 5, 5, &q));
+	ASSERT_EQ(0, set_eventfd(&q, efd));
+	ASSERT_EQ(0, queue_arm(&q, 3));
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(GTU_CPL_OK, run(&q, &NO_JOB, &c));
+		/* the events of these waits signal the eventfd, too */
+		read(efd, &n, sizeof(n));
+	}
+	usleep(20000);
+	read(efd, &n, sizeof(n));
+	/* a wait for a later completion */
+	q.submitted = 20;
+	ASSERT_EQ(0, pthread_create(&thread, NULL, wait_long, &q));
+	usleep(50000);
+	q.submitted = 3;
+	submit(&q, &NO_JOB);
+	EXPECT_EQ(POLLIN, polled(efd, 80));
+	pthread_join(thread, NULL);
+	queue_unmap(&q);
+}
+
+TEST_F(death, request_arguments)
+{
+	struct queue q, none;
+
+	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &q));
+	none = q;
+	none.c.id = 77777;
+	EXPECT_EQ(ENOENT, queue_arm(&none, 0));
+	EXPECT_EQ(0, queue_arm(&q, 0));
+	EXPECT_EQ(0, queue_call(&q, GTU_IOCTL_QUEUE_DESTROY));
+	EXPECT_EQ(ENOENT, queue_arm(&q, 0));
+	queue_unmap(&q);
+}
+
+static int wait_any(int fd, struct gtu_wait_entry *e, uint32_t n, uint64_t deadline, uint32_t *first)
+{
+	struct gtu_ioctl_wait_any a = { .size = sizeof(a), .entries = (uintptr_t)e, .count = n,
+					.first = 99, .deadline_ns = deadline };
+	int ret = call(fd, GTU_IOCTL_WAIT_ANY, &a);
+
+	*first = a.first;
+	return ret;
+}
+
+struct later {
+	struct queue *q;
+	unsigned int us;
+	unsigned long cmd;		/* 0: submit a job */
+};
+
+static void *act_later(void *arg)
+{
+	struct later *l = arg;
+
+	usleep(l->us);
+	if (l->cmd)
+		queue_call(l->q, l->cmd);
+	else
+		submit(l->q, &NO_JOB);
+	return NULL;
+}
+
+TEST_F_TIMEOUT(death, wait_for_several_queues, 60)
+{
+	struct gtu_wait_entry e[4];
+	struct queue q[4];
+	struct later end = { &q[2], 30000, GTU_IOCTL_QUEUE_DESTROY };
+	uint32_t i, first;
+	pthread_t thread;
+	uint64_t start;
+
+	for (i = 0; i < 4; i++) {
+		ASSERT_EQ(0, queue_create(self->fd, 4, 4, &q[i]));
+		e[i] = (struct gtu_wait_entry){ .id = q[i].c.id };
+	}
+	EXPECT_EQ(EINVAL, wait_any(self->fd, e, 0, 0, &first));
+	EXPECT_EQ(EINVAL, wait_any(self->fd, e, GTU_WAIT_MAX + 1, 0, &first));
+	EXPECT_EQ(EFAULT, wait_any(self->fd, NULL, 1, 0, &first));
+	EXPECT_EQ(ETIMEDOUT, wait_any(self->fd, e, 4, 0, &first));
+	start = now_ns();
+	EXPECT_EQ(ETIMEDOUT, wait_any(self->fd, e, 4, start + 50 * MILLISECOND, &first));
+	EXPECT_LE(50 * MILLISECOND, now_ns() - start);
+	/* any of them ends the wait, at once and by itself */
+	for (i = 0; i < 4; i++) {
+		struct later l = { .q = &q[i], .us = 30000 };
+
+		ASSERT_EQ(0, pthread_create(&thread, NULL, act_later, &l));
+		EXPECT_EQ(0, wait_any(self->fd, e, 4, now_ns() + 5 * SECOND, &first));
+		EXPECT_EQ(i, first);
+		EXPECT_EQ(1, e[i].cq_tail);
+		EXPECT_EQ(GTU_QUEUE_ENABLED, e[i].state);
+		pthread_join(thread, NULL);
+		e[i].index++;
+	}
+	/* the end of one of them does, too */
+	ASSERT_EQ(0, pthread_create(&thread, NULL, act_later, &end));
+	start = now_ns();
+	EXPECT_EQ(ECANCELED, wait_any(self->fd, e, 4, start + 5 * SECOND, &first));
+	EXPECT_EQ(2, first);
+	EXPECT_GT(2 * SECOND, now_ns() - start);
+	pthread_join(thread, NULL);
+	EXPECT_EQ(ENOENT, wait_any(self->fd, e, 4, 0, &first));
+	for (i = 0; i < 4; i++)
+		queue_unmap(&q[i]);
+}
+
+/*
+ * ---- Devices with injected faults ---------------------------------------------------------------
+ */
+
+struct removal {
+	int fd, ret;
+	uint32_t key;
+};
+
+static void *remove_region(void *arg)
+{
+	struct removal *r = arg;
+
+	r->ret = region_remove(r->fd, r->key);
+	return NULL;
+}
+
+/*
+ * A call of another thread waits for the device's mailbox: WAIT keeps its deadline, and mmap() and
+ * SUBMIT's lookups do not wait.
+ */
+TEST_F_TIMEOUT(death, deadline_beside_a_slow_call, 60)
+{
+	struct removal r = { .fd = self->fd, .ret = -1 };
+	uint64_t start, waited, mapped;
+	pthread_t thread;
+	struct queue q;
+	void *at;
+
+	if (!fault_is("no-invalidate"))
+		SKIP(return, "needs a device with GTU_FAULT=no-invalidate");
+	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &q));
+	ASSERT_EQ(0, region_add(self->fd, pages(65536), 65536, RW, &r.key));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, remove_region, &r));
+	usleep(200000);
+	start = now_ns();
+	EXPECT_EQ(ETIMEDOUT, queue_wait(&q, 0, start + 100 * MILLISECOND));
+	waited = now_ns() - start;
+	start = now_ns();
+	at = mmap(NULL, q.c.cq_bytes, PROT_READ, MAP_SHARED, self->fd, (off_t)q.c.cq_offset);
+	mapped = now_ns() - start;
+	EXPECT_NE(MAP_FAILED, at);
+	EXPECT_LE(100 * MILLISECOND, waited);
+	EXPECT_GT(600 * MILLISECOND, waited);
+	EXPECT_GT(500 * MILLISECOND, mapped);
+	EXPECT_EQ(-1, *(volatile int *)&r.ret);	/* all of this was during the call */
+	pthread_join(thread, NULL);
+	EXPECT_EQ(ENODEV, r.ret);
+	queue_unmap(&q);
+}
+
+/*
+ * A device refuses to disable a queue, for another reason than that it is disabled: its rings must
+ * not be freed before the device is reset.
+ */
+TEST_F_TIMEOUT(death, refusal_is_not_quiet, 60)
+{
+	static const unsigned long cmd[] = { GTU_IOCTL_QUEUE_DESTROY, GTU_IOCTL_QUEUE_RESET };
+	struct gtu_ioctl_info info = { .size = sizeof(info) }, before;
+	struct gtu_hw_cpl c;
+	struct queue q;
+	unsigned int i;
+	int fd;
+
+	if (!fault_is("refuse-disable"))
+		SKIP(return, "needs a device with GTU_FAULT=refuse-disable");
+	for (i = 0; i < 2; i++) {
+		fd = open(device_path(), O_RDWR);
+		ASSERT_LE(0, fd);
+		ASSERT_EQ(0, call(fd, GTU_IOCTL_INFO, &info));
+		before = info;
+		ASSERT_EQ(0, queue_create(fd, 4, 4, &q));
+		EXPECT_EQ(ENODEV, queue_call(&q, cmd[i]));
+		EXPECT_EQ(GTU_QUEUE_DISABLED, queue_state(&q));
+		queue_unmap(&q);
+		close(fd);
+		fd = open(device_path(), O_RDWR);
+		ASSERT_LE(0, fd);
+		ASSERT_EQ(0, call(fd, GTU_IOCTL_INFO, &info));
+		EXPECT_NE(before.epoch, info.epoch);
+		ASSERT_EQ(0, queue_create(fd, 4, 4, &q));
+		EXPECT_EQ(GTU_CPL_OK, run(&q, &NO_JOB, &c));
+		queue_unmap(&q);
+		close(fd);
+	}
+}
+
+/* Before a reset line is asserted, no context can reach a doorbell: not only the one at fault. */
+TEST_F_TIMEOUT(death, no_doorbell_in_reset, 60)
+{
+	volatile uint32_t *at;
+	struct queue q;
+	uint32_t key;
+	int other;
+
+	if (!fault_is("stuck-reset"))
+		SKIP(return, "needs a device with GTU_FAULT=stuck-reset");
+	other = open(device_path(), O_RDWR);
+	ASSERT_LE(0, other);
+	ASSERT_EQ(0, queue_create(other, 4, 4, &q));
+	at = mmap(NULL, q.c.db_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, other,
+		  (off_t)q.c.db_offset);
+	ASSERT_NE(MAP_FAILED, (void *)at);
+	at[16] = 0x5a5a;
+	EXPECT_NE(0x5a5a, at[16]);		/* the device's doorbell cannot be read */
+	ASSERT_EQ(0, region_add(self->fd, pages(65536), 65536, RW, &key));
+	EXPECT_EQ(ENODEV, region_remove(self->fd, key));
+	at[16] = 0x5a5a;
+	EXPECT_EQ(0x5a5a, at[16]);		/* memory took its place */
+	EXPECT_EQ(GTU_QUEUE_DISABLED, queue_state(&q));
+	close(other);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Tests what users without privileges may do to each other: registers that all share, and each
+ * user's part of contexts, aperture and driver buffers. Needs root, to become such a user.
+ */
+#include <grp.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "gtu_util.h"
+
+#define RW		(GTU_RIGHT_READ | GTU_RIGHT_WRITE)
+#define PARAMETER(name)	"/sys/module/gtu/parameters/" name
+#define USER		4321
+
+FIXTURE(user)
+{
+	mode_t mode;
+};
+
+FIXTURE_SETUP(user)
+{
+	struct stat st;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	if (stat(device_path(), &st))
+		SKIP(return, "no %s: modprobe gtu, or set GTU_DEVICE", device_path());
+	self->mode = st.st_mode;
+	ASSERT_EQ(0, chmod(device_path(), 0666));
+}
+
+FIXTURE_TEARDOWN(user)
+{
+	if (self->mode)
+		chmod(device_path(), self->mode & 07777);
+}
+
+/* Run @fn in a child with the rights of user @uid. Return its result, 0 to 255. */
+static int as_user(uid_t uid, int (*fn)(int argument), int argument)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		if (setgroups(0, NULL) || setresgid(uid, uid, uid) || setresuid(uid, uid, uid))
+			_exit(255);
+		_exit(fn(argument));
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		return 255;
+	return WEXITSTATUS(status);
+}
+
+/*
+ * ---- Registers ----------------------------------------------------------------------------------
+ */
+
+static int reg(int fd, unsigned long cmd, uint32_t offset, uint64_t value)
+{
+	struct gtu_ioctl_reg r = { .size = sizeof(r), .offset = offset, .value = value };
+
+	return call(fd, cmd, &r);
+}
+
+/* Return a bit for each access that is permitted. */
+static int permitted_accesses(int unused)
+{
+	const struct {
+		unsigned long cmd;
+		uint32_t offset, value;
+	} access[] = {
+		{ GTU_IOCTL_REG_READ, GTU_REG_CAPS },
+		{ GTU_IOCTL_REG_READ, GTU_PAGE_ZCM + GTU_UREG_SET(0) },
+		{ GTU_IOCTL_REG_READ, GTU_PAGE_ZCM + GTU_UREG_COUNTER(0) },
+		{ GTU_IOCTL_REG_WRITE, GTU_PAGE_ZCM + GTU_UREG_CTRL, GTU_CTRL_SNAPSHOT },
+		{ GTU_IOCTL_REG_WRITE, GTU_PAGE_ZCM + GTU_UREG_CTRL, GTU_CTRL_CLEAR },
+		{ GTU_IOCTL_REG_WRITE, GTU_PAGE_ZCM + GTU_UREG_SET(0), 1 },
+	};
+	int fd = open(device_path(), O_RDWR), bits = 0, ret;
+	unsigned int i;
+
+	(void)unused;
+	for (i = 0; i < sizeof(access) / sizeof(access[0]); i++) {
+		ret = reg(fd, access[i].cmd, access[i].offset, access[i].value);
+		if (ret && ret != EPERM)
+			return 254;
+		bits |= !ret << i;
+	}
+	/* an invalid offset is reported before the missing privilege */
+	if (reg(fd, GTU_IOCTL_REG_WRITE, GTU_REG_CAPS, 1) != EINVAL)
+		return 253;
+	return bits;
+}
+
+TEST_F(user, registers)
+{
+	int fd = open(device_path(), O_RDWR);
+
+	if (reg(fd, GTU_IOCTL_REG_READ, GTU_PAGE_ZCM + GTU_UREG_ID, 0))
+		SKIP(return, "the device has no ZCM");
+	/* without privileges: identity and settings, to read */
+	EXPECT_EQ(0x03, as_user(USER, permitted_accesses, 0));
+	ASSERT_EQ(0, write_to(PARAMETER("user_registers"), "1"));
+	EXPECT_EQ(0x3f, as_user(USER, permitted_accesses, 0));
+	ASSERT_EQ(0, write_to(PARAMETER("user_registers"), "0"));
+	EXPECT_EQ(0x3f, permitted_accesses(0));
+	EXPECT_EQ(0, reg(fd, GTU_IOCTL_REG_WRITE, GTU_PAGE_ZCM + GTU_UREG_SET(0), 0));
+	close(fd);
+}
+
+/*
+ * ---- Resources ----------------------------------------------------------------------------------
+ */
+
+/* Open the device until that fails. Return the number of files, or 255 for another error. */
+static int open_all(int max)
+{
+	int n;
+
+	for (n = 0; n < max; n++)
+		if (open(device_path(), O_RDWR) < 0)
+			return errno == EDQUOT ? n : 255;
+	return n;
+}
+
+TEST_F(user, contexts)
+{
+	ASSERT_EQ(0, write_to(PARAMETER("user_contexts"), "5"));
+	EXPECT_EQ(5, as_user(USER, open_all, 20));
+	/* another user has a part of his own, and files that were closed do not count */
+	EXPECT_EQ(5, as_user(USER + 1, open_all, 20));
+	EXPECT_EQ(5, as_user(USER, open_all, 20));
+	/* CAP_SYS_RESOURCE */
+	EXPECT_EQ(20, as_user(0, open_all, 20));
+	ASSERT_EQ(0, write_to(PARAMETER("user_contexts"), "0"));
+	EXPECT_EQ(20, as_user(USER, open_all, 20));
+}
+
+/* The default leaves contexts to others. */
+TEST_F(user, contexts_default)
+{
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	int fd = open(device_path(), O_RDWR);
+
+	ASSERT_EQ(0, call(fd, GTU_IOCTL_INFO, &info));
+	EXPECT_EQ(info.max_contexts / 4, as_user(USER, open_all, (int)info.max_contexts));
+	close(fd);
+}
+
+/* Allocate pieces of @mib MiB from two contexts. Return how many there were until EDQUOT. */
+static int allocate(int mib, uint32_t flags)
+{
+	int fd[2] = { open(device_path(), O_RDWR), open(device_path(), O_RDWR) }, n, ret;
+
+	for (n = 0; n < 200; n++) {
+		struct gtu_ioctl_buffer_alloc a = { .size = sizeof(a), .rights = RW, .flags = flags,
+						    .length = (uint64_t)mib << 20 };
+
+		ret = call(fd[n & 1], GTU_IOCTL_BUFFER_ALLOC, &a);
+		if (ret)
+			return ret == EDQUOT ? n : 255;
+	}
+	return n;
+}
+
+static int allocate_buffers(int mib)
+{
+	return allocate(mib, 0);
+}
+
+static int allocate_aperture(int mib)
+{
+	return allocate(mib, GTU_BUFFER_APERTURE);
+}
+
+TEST_F(user, buffers)
+{
+	ASSERT_EQ(0, write_to(PARAMETER("user_buffer_mib"), "10"));
+	EXPECT_EQ(5, as_user(USER, allocate_buffers, 2));
+	EXPECT_EQ(10, as_user(USER + 1, allocate_buffers, 1));
+	EXPECT_EQ(5, as_user(USER, allocate_buffers, 2));
+	ASSERT_EQ(0, write_to(PARAMETER("user_buffer_mib"), "0"));
+}
+
+TEST_F(user, aperture)
+{
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	int fd = open(device_path(), O_RDWR);
+
+	ASSERT_EQ(0, call(fd, GTU_IOCTL_INFO, &info));
+	if (info.aperture_bytes < 8 << 20)
+		SKIP(return, "the aperture is smaller than 8 MiB");
+	/* half of it */
+	EXPECT_EQ(info.aperture_bytes >> 21, as_user(USER, allocate_aperture, 1));
+	EXPECT_EQ(info.aperture_bytes >> 21, as_user(USER + 1, allocate_aperture, 1));
+	close(fd);
+}
+
+TEST_HARNESS_MAIN

@@ -126,13 +126,14 @@ sound_guest() {
 # faulty_guest: /dev/gtu0 is sound. The next devices fail after probing, which takes fewer than 560 accesses. The last
 # ones fail during probing.
 faulty_guest() {
-	local arguments=(--file "$kselftests/fault_test" --file "$here/programs/rebind:/usr/bin/rebind") fault
+	local arguments=(--file "$kselftests/fault_test" --file "$here/programs/rebind:/usr/bin/rebind") fault device test
 	arguments+=(--file "$kselftests/stuck_test" --file "$kselftests/event_test")
 	local bfs="gtu --quiet run bfs /graph.gtu --unit scu --device"
 
 	for fault in all-ones=560 stall=560 die-at=560 lose-irq all-ones=560 stall=560 die-at=560 \
 			corrupt-completions=3 no-invalidate "no-invalidate --fault stuck-reset=3" \
-			"no-invalidate --fault stuck-reset=3 --fault keep-master" stuck-reset \
+			"no-invalidate --fault stuck-reset=3 --fault keep-master" no-invalidate \
+			"no-invalidate --fault stuck-reset=3" refuse-disable "refuse-disable --without regions" stuck-reset \
 			all-ones=1 all-ones=2 all-ones=5 all-ones=20 all-ones=300 stall=3; do
 		arguments+=(--also "--fault $fault")
 	done
@@ -152,6 +153,13 @@ faulty_guest() {
 	done
 	for fault in no-invalidate:9 stuck-reset:10 keep-master:11; do
 		arguments+=(--test "stuck-${fault%:*}=GTU_FAULT=${fault%:*} GTU_DEVICE=/dev/gtu${fault#*:} stuck_test")
+	done
+	arguments+=(--file "$kselftests/death_test")
+	for test in no-invalidate:12:deadline_beside_a_slow_call no-invalidate:12:mailbox_timeout \
+			stuck-reset:13:no_doorbell_in_reset refuse-disable:14:refusal_is_not_quiet \
+			refuse-disable:15:events_of_submitted_jobs refuse-disable:15:refused_stop_keeps_memory; do
+		IFS=: read -r fault device test <<<"$test"
+		arguments+=(--test "death-$test=GTU_FAULT=$fault GTU_DEVICE=/dev/gtu$device death_test $test")
 	done
 	arguments+=(--test "lost-events=GTU_FAULT=lose-irq GTU_DEVICE=/dev/gtu4 event_test lost_interrupts")
 	arguments+=(--test "rebind=rebind" --test "sound-after=$bfs /dev/gtu0")
@@ -192,7 +200,7 @@ memory="gtu_test pin_test nocopy_test dmabuf_test memory_removal_test submit_tes
 # Neither runs devices_test (needs two devices), fail_nth_test and fail_probe_test (need fault injection in the kernel),
 # fault_test and stuck_test (faulty_guest has their devices); sleep_test is added by the plan.
 device_tree="uapi_test gtu_test queue_test removal_test event_test stream_test submit_test aperture_test dmabuf_test nocopy_test pin_test
-	surface_test"
+	surface_test death_test user_test"
 portable="charge_test count_test isolation_test memory_removal_test outside_test race_test random_test storm_test syscall_test"
 
 # Bugs that are injected into the devices of a guest, one per device. Except dma-32, which needs memory above 4 GiB, and

@@ -428,6 +428,51 @@ TEST_F_TIMEOUT(death, refusal_is_not_quiet, 60)
 	}
 }
 
+/*
+ * The same for a device that does not check accesses: a job that cannot be stopped may still write
+ * to a region that is removed.
+ */
+TEST_F_TIMEOUT(death, refused_stop_keeps_memory, 60)
+{
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	uint8_t *memory = pages(1 << 20);
+	struct gtu_ioctl_submit a = { .size = sizeof(a), .count = 1 };
+	struct gtu_hw_desc d;
+	struct queue q;
+	uint32_t key;
+
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
+	if (!fault_is("refuse-disable") || info.caps & GTU_CAP_REGIONS)
+		SKIP(return, "needs a device without regions and with GTU_FAULT=refuse-disable");
+	ASSERT_EQ(0, region_add(self->fd, memory, 1 << 20, RW, &key));
+	ASSERT_EQ(0, submit_queue(self->fd, &q));
+	d = stream_job(memory, key);
+	a.id = q.c.id;
+	a.descs = (uintptr_t)&d;
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_SUBMIT, &a));
+	/* the stream waits for its consumer */
+	EXPECT_EQ(ENODEV, region_remove(self->fd, key));
+	EXPECT_EQ(GTU_QUEUE_DISABLED, queue_state(&q));
+}
+
+/* A command that is not answered holds up other users no longer than the administrator says. */
+TEST_F_TIMEOUT(death, mailbox_timeout, 60)
+{
+	static const char file[] = "/sys/module/gtu/parameters/mailbox_timeout_ms";
+	uint64_t start;
+	uint32_t key;
+
+	if (!fault_is("no-invalidate"))
+		SKIP(return, "needs a device with GTU_FAULT=no-invalidate");
+	ASSERT_EQ(0, region_add(self->fd, pages(65536), 65536, RW, &key));
+	ASSERT_EQ(0, write_to(file, "200"));
+	start = now_ns();
+	EXPECT_EQ(ENODEV, region_remove(self->fd, key));
+	EXPECT_LE(200 * MILLISECOND, now_ns() - start);
+	EXPECT_GT(1500 * MILLISECOND, now_ns() - start);
+	ASSERT_EQ(0, write_to(file, "2000"));
+}
+
 /* Before a reset line is asserted, no context can reach a doorbell: not only the one at fault. */
 TEST_F_TIMEOUT(death, no_doorbell_in_reset, 60)
 {

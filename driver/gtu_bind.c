@@ -16,9 +16,12 @@ static void gtu_irqs_free(struct gtu_device *gtu)
 {
 	unsigned int i;
 
-	for (i = 0; i < gtu->vectors; i++)
-		if (gtu->vector[i].irq)
-			free_irq(gtu->vector[i].irq, &gtu->vector[i]);
+	for (i = 0; i < gtu->vectors; i++) {
+		if (!gtu->vector[i].irq)
+			continue;
+		irq_update_affinity_hint(gtu->vector[i].irq, NULL);
+		free_irq(gtu->vector[i].irq, &gtu->vector[i]);
+	}
 	gtu->bus->vectors_free(gtu);
 }
 
@@ -48,6 +51,15 @@ static int gtu_irqs_request(struct gtu_device *gtu)
 			return ret;
 		gtu->vector[i].irq = irq;
 	}
+	/*
+	 * Ring n serves CPU n: gtu_event_ring_here(). The interrupts are not
+	 * managed (PCI_IRQ_AFFINITY): those are shut down with their CPU, and
+	 * queues keep their ring.
+	 */
+	for (i = 0; i < gtu->vectors && gtu->event_rings >= nr_cpu_ids; i++)
+		if (gtu->vector[i].has_ring && cpu_online(gtu->vector[i].ring))
+			irq_set_affinity_and_hint(gtu->vector[i].irq,
+						  cpumask_of(gtu->vector[i].ring));
 	return 0;
 }
 

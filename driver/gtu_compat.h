@@ -9,12 +9,20 @@
 #include <linux/dma-buf.h>
 #include <linux/eventfd.h>
 #include <linux/mm.h>
+#include <linux/version.h>
 
 #ifndef GTU_HAS_VM_FLAGS_MOD
 static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set, vm_flags_t clear)
 {
 	vma->vm_flags = (vma->vm_flags | set) & ~clear;
 }
+#endif
+
+/* Long-term read pins break copy-on-write since Linux 6.2. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
+#define GTU_PIN_PRIVATE (FOLL_WRITE | FOLL_FORCE)
+#else
+#define GTU_PIN_PRIVATE 0
 #endif
 
 #ifndef GTU_HAS_MAP_ATTACHMENT_UNLOCKED

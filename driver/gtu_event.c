@@ -15,10 +15,11 @@
 #define GTU_EVENTS_BYTES	(GTU_EVENTS * sizeof(__le32))
 
 /*
- * Longest sleep between checks: bounds the delay by a lost interrupt, or by a
- * user who writes to ARM directly.
+ * First and longest sleep between checks, for an interrupt that is lost and a
+ * user who writes to ARM directly: the delay is at most the time waited so far.
  */
 #define GTU_WAIT_SLICE_NS	(100 * NSEC_PER_MSEC)
+#define GTU_WAIT_SLICE_MAX_NS	NSEC_PER_SEC
 
 /*
  * Write a register of the queue's doorbell page, under wait_lock. A dead or
@@ -415,12 +416,12 @@ static int gtu_wait_stream_event(struct gtu_queue *q, u32 events, u64 ns)
 static int gtu_queue_wait_loop(struct gtu_queue *q, u32 index, const u32 *record, u64 deadline_ns,
 			       u32 *tail, u32 *state)
 {
+	u64 now, slice, longest = GTU_WAIT_SLICE_NS;
 	u32 resets = READ_ONCE(q->resets), events;
 	bool again = false;
 	int ret;
 
 	for (;;) {
-		u64 now, slice = GTU_WAIT_SLICE_NS;
 
 		ret = gtu_queue_check(q, index, resets, tail, state);
 		if (ret != -EAGAIN)
@@ -428,7 +429,7 @@ static int gtu_queue_wait_loop(struct gtu_queue *q, u32 index, const u32 *record
 		now = ktime_get_ns();
 		if (now >= deadline_ns)
 			return -ETIMEDOUT;
-		slice = min(slice, deadline_ns - now);
+		slice = min(longest, deadline_ns - now);
 		if (record) {
 			events = gtu_queue_arm_stream(q, *record);
 			ret = gtu_wait_stream_event(q, events, slice);
@@ -440,6 +441,7 @@ static int gtu_queue_wait_loop(struct gtu_queue *q, u32 index, const u32 *record
 			return -EINTR;
 		/* Timed out: check that the device still responds. */
 		again = ret == -ETIME && !gtu_alive(q->ctx->gtu);
+		longest = again ? min_t(u64, 2 * longest, GTU_WAIT_SLICE_MAX_NS) : GTU_WAIT_SLICE_NS;
 		if (record && (!ret || slice == GTU_WAIT_SLICE_NS)) {
 			ret = gtu_queue_check(q, index, resets, tail, state);
 			return ret == -EAGAIN ? 0 : ret;
@@ -505,7 +507,7 @@ int gtu_queue_wait_any(struct gtu_ctx *ctx, struct gtu_queue **q, struct gtu_wai
 	bool again = false;
 	int ret = 0, at;
 	unsigned int i;
-	u64 now;
+	u64 now, longest = GTU_WAIT_SLICE_NS;
 
 	for (i = 0; i < n; i++) {
 		resets[i] = READ_ONCE(q[i]->resets);
@@ -526,13 +528,14 @@ int gtu_queue_wait_any(struct gtu_ctx *ctx, struct gtu_queue **q, struct gtu_wai
 			gtu_queue_arm(q[i], entry[i].index, again);
 		ret = wait_event_interruptible_hrtimeout(ctx->event_wait,
 				gtu_queues_wait_done(q, entry, n, resets),
-				ns_to_ktime(min_t(u64, GTU_WAIT_SLICE_NS, deadline_ns - now)));
+				ns_to_ktime(min(longest, deadline_ns - now)));
 		if (ret == -ERESTARTSYS) {
 			ret = -EINTR;
 			break;
 		}
 		/* Timed out: check that the device still responds. */
 		again = ret == -ETIME && !gtu_alive(ctx->gtu);
+		longest = again ? min_t(u64, 2 * longest, GTU_WAIT_SLICE_MAX_NS) : GTU_WAIT_SLICE_NS;
 	}
 	for (i = 0; i < n; i++)
 		atomic_dec(&q[i]->waiters);

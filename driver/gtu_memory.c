@@ -119,9 +119,10 @@ int gtu_region_map(struct gtu_ctx *ctx, struct gtu_region *r)
  * *@end.
  *
  * Memory that the device only reads must stay the page that its owner writes
- * to. Pinning for reading can find the zero page or a page shared for
- * copy-on-write, so private anonymous memory is pinned for writing. That would
- * copy private file mappings: refuse them instead of reading from a stale copy.
+ * to. Before Linux 6.2, pinning for reading can find the zero page or a page
+ * shared for copy-on-write: pin private anonymous memory for writing. Private
+ * file mappings would be copied: refuse them instead of reading from a stale
+ * copy.
  */
 static int gtu_pin_flags(u64 addr, u32 rights, u64 *end)
 {
@@ -139,13 +140,13 @@ static int gtu_pin_flags(u64 addr, u32 rights, u64 *end)
 	else if (vma->vm_flags & VM_MAYSHARE)
 		flags |= 0;	/* VM_SHARED is not set for files opened read-only */
 	else if (!(vma->vm_flags & VM_READ))
-		flags = -EFAULT; /* FOLL_FORCE below would bypass this */
+		flags = -EFAULT; /* GTU_PIN_PRIVATE may bypass this */
 	else if (vma->vm_file && !is_vm_hugetlb_page(vma))
 		flags = -EOPNOTSUPP;
 	else if (vma->vm_flags & VM_WRITE)
 		flags |= FOLL_WRITE;
 	else if (!is_vm_hugetlb_page(vma))
-		flags |= FOLL_WRITE | FOLL_FORCE;
+		flags |= GTU_PIN_PRIVATE;
 	*end = vma ? vma->vm_end : addr;
 	mmap_read_unlock(mm);
 	return flags;

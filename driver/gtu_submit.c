@@ -215,8 +215,10 @@ static unsigned int gtu_submit_batch(struct gtu_queue *q, struct gtu_hw_desc *d,
 			break;
 		gtu_submit_put(q, &d[i], &c);
 	}
-	if (i)
+	if (i) {
 		trace_gtu_submit(q, q->sq_tail - i, i);
+		gtu_watchdog_start(ctx->gtu);
+	}
 	/*
 	 * also without a new job: the device may wait for completion ring space
 	 */

@@ -25,7 +25,11 @@ static bool gtu_queue_has_waiter(struct gtu_queue *q)
 	 * A thread that starts to wait after this check has scheduled the next
 	 * run: gtu_watchdog_start().
 	 */
-	return atomic_read(&q->waiters) || q->eventfd || waitqueue_active(&q->ctx->event_wait);
+	if (atomic_read(&q->waiters) || waitqueue_active(&q->ctx->event_wait))
+		return true;
+	/* A queue without doorbells is idle until SUBMIT, which starts the watchdog. */
+	return q->eventfd && (!q->submit || READ_ONCE(q->sq_tail) !=
+			      le32_to_cpu(READ_ONCE(q->status->cq_tail)) || q->seen.unnotified);
 }
 
 /*

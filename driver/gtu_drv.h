@@ -173,7 +173,7 @@ struct gtu_device {
 	const struct attribute_group *groups[2 * GTU_UNIT_PAGES + 1];
 };
 
-/* What a user can use up of a device. */
+/* Resources of a device with a limit per user. */
 enum gtu_resource {
 	GTU_USER_CONTEXTS,
 	GTU_USER_APERTURE,		/* pages */

@@ -258,7 +258,7 @@ static void gtu_print_all(struct gtu_text *t, struct gtu_device *gtu)
 	}
 }
 
-/* The file is named after its part, or "dump" for all of them. */
+/* The file is named after its part; "dump" has all parts. */
 static int gtu_debugfs_show(struct seq_file *file, void *unused)
 {
 	const char *name = file_dentry(file->file)->d_name.name;

@@ -230,8 +230,7 @@ void gtu_sysfs_init(void)
 		sysfs_attr_init(&attr->attr);
 		attr->attr.name = f->name;
 		/*
-		 * Counters reveal the activity of other users: root only. Users
-		 * of the device read them by ioctl.
+		 * Counters reveal the activity of other users: root only.
 		 */
 		attr->attr.mode = counter ? 0400 : 0444;
 		attr->show = gtu_field_show;

@@ -66,6 +66,11 @@ const struct fuzz_program fuzz_seeds[] = {
 	       C(FUZZ_QUEUE_DESTROY, FD(0), 0, QUEUE(0)) } },
 	{ 9, { C(FUZZ_OPEN), SUBMIT_QUEUE, C(FUZZ_EVENTFD), C(FUZZ_QUEUE_EVENTFD, FD(1), 0, QUEUE(0), FD(0)), C(FUZZ_JOB),
 	       C(FUZZ_SUBMIT, FD(1), 0, QUEUE(0), 2), C(FUZZ_POLL, FD(1), 1, 3), C(FUZZ_READ, FD(1), 64, 1), C(FUZZ_CLOSE, FD(0)) } },
+	{ 8, { C(FUZZ_OPEN), SUBMIT_QUEUE, SUBMIT_QUEUE, C(FUZZ_QUEUE_ARM, FD(0), 0, QUEUE(0), 0), C(FUZZ_JOB),
+	       C(FUZZ_SUBMIT, FD(0), GTU_SUBMIT_ARM, QUEUE(0), 1), C(FUZZ_POLL, FD(0), 1, 3),
+	       C(FUZZ_WAIT_ANY, FD(0), 0, QUEUE(0), QUEUE(1), 0, 0, 0, 3) } },
+	{ 6, { C(FUZZ_OPEN), SUBMIT_QUEUE, SUBMIT_QUEUE, C(FUZZ_THREAD, 1), C(FUZZ_WAIT_ANY, FD(0), 0, QUEUE(0), QUEUE(1), 0, 0, 0, 7),
+	       C(FUZZ_QUEUE_DESTROY, FD(0), 0, QUEUE(0)) } },
 	{ 8, { C(FUZZ_OPEN), C(FUZZ_DUP, FD(0)), C(FUZZ_FORK), ADD, C(FUZZ_CLOSE, FD(1)), MAPPED_QUEUE } },
 	{ 7, { C(FUZZ_OPEN), ADD, SUBMIT_QUEUE, C(FUZZ_FORK), COPY, SUBMIT(4), C(FUZZ_QUEUE_DESTROY, FD(0), 0, QUEUE(0)) } },
 	/* concurrent calls in one process: an object is removed while a thread sleeps on it */

@@ -56,10 +56,13 @@ static const struct {
 	FIELD(SUBMIT, submit.id, 2, true), FIELD(SUBMIT, submit.count, 3, false), FIELD(SUBMIT, submit.cq_head, 5, false),
 	FIELD(QUEUE_CANCEL, queue_cancel.id, 2, true), FIELD(QUEUE_CANCEL, queue_cancel.until, 3, false),
 	FIELD(QUEUE_EVENTFD, queue_eventfd.id, 2, true), FIELD(QUEUE_EVENTFD, queue_eventfd.fd, 3, true),
+	FIELD(QUEUE_ARM, queue_arm.id, 2, true), FIELD(QUEUE_ARM, queue_arm.index, 3, false),
 };
 
-static void fill(union ioctl_struct *a, const struct fuzz_call *c, struct gtu_hw_desc *desc)
+static void fill(union arguments *all, const struct fuzz_call *c, struct gtu_hw_desc *desc)
 {
+	union ioctl_struct *a = &all->as;
+	struct gtu_wait_entry *entry = (void *)(all->bytes + sizeof(all->bytes) / 2);
 	const uint64_t *v = c->value;
 	uint64_t value;
 	unsigned i;
@@ -76,6 +79,14 @@ static void fill(union ioctl_struct *a, const struct fuzz_call *c, struct gtu_hw
 	/* the descriptors of the preceding JOB calls */
 	if (c->op == FUZZ_SUBMIT)
 		a->submit.descs = v[4] ? fuzz_resolve(v[4]) : (uintptr_t)desc;
+	/* two entries behind the struct, or an address of the program */
+	if (c->op == FUZZ_WAIT_ANY) {
+		for (i = 0; i < 2; i++)
+			entry[i] = (struct gtu_wait_entry){ .id = (uint32_t)fuzz_resolve(v[2 + i]), .index = (uint32_t)v[4] };
+		a->wait_any.entries = v[5] ? fuzz_resolve(v[5]) : (uintptr_t)entry;
+		a->wait_any.count = v[6] ? (uint32_t)v[6] : 2;
+		a->wait_any.deadline_ns = deadline(v[7]);
+	}
 }
 
 void fuzz_ioctl(const struct fuzz_call *c, struct gtu_hw_desc *desc)
@@ -88,7 +99,7 @@ void fuzz_ioctl(const struct fuzz_call *c, struct gtu_hw_desc *desc)
 	memset(&a, 0, sizeof(a));
 	a.as.head.size = size;
 	a.as.head.flags = (uint32_t)c->value[1];
-	fill(&a.as, c, desc);
+	fill(&a, c, desc);
 	switch (c->wrong & 7) {
 	case 1: a.as.head.size = (uint32_t)(c->wrong >> 3) * 4; break;
 	case 2: a.as.head.size = size + 1 + (c->wrong >> 3) * 64u; a.bytes[size + (c->wrong >> 3)] = c->wrong & 8; break;

@@ -40,7 +40,7 @@ has gtu-tests /usr/libexec/gtu/tests/run /usr/libexec/gtu/tests/gtu_test /usr/li
 at_least 100 "$(cat ./*.files | wc -l)" "files in the packages"
 sort ./*.files | uniq -d >twice
 empty "no file is in two packages" twice
-(cd "$root/driver" && ls ./*.[ch]) | sed "s|^\.|/usr/src/gtu-$version/driver|" | sort >want
+(cd "$root/driver" && ls ./*.[ch] ./Kconfig ./Makefile) | sed "s|^\.|/usr/src/gtu-$version/driver|" | sort >want
 grep "/driver/" gtu-dkms.files >have
 same "gtu-dkms has the whole driver" have want
 (cd "$root/libruntime/python" && ls gtu/*.py gtu/py.typed) | sort >want

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Interrupts, event rings, and delivery of events: to waits by ioctl, to
- * eventfds, and to poll() and read() of the context's file.
+ * eventfds, and to poll() and read() of the context's file. One file, because
+ * all of it is the state under a queue's wait_lock.
  */
 #include <linux/eventfd.h>
 #include <linux/poll.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Serves a PCI function over vfio-user: receives messages, runs commands, sends replies. */
+/*
+ * Serves a PCI function over vfio-user: receives messages, runs commands, sends replies. One file,
+ * because every command is a function of one connection's state.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -13,45 +13,7 @@
 #include "libruntime/graph/graph_internal.h"
 #include "libruntime/support/memory.h"
 #include "libruntime/support/clock.h"
-#include "tests/unit/library.h"
-
-static char *in_tmp(const char *name)
-{
-	static char path[8][400];
-	static unsigned int next;
-	char *p = path[next++ % 8];
-
-	snprintf(p, 400, "%s/%s", test_tmpdir(), name);
-	return p;
-}
-
-static struct gtu_graph *make(uint32_t weight_type, uint32_t edge_bytes, uint64_t seed)
-{
-	static uint64_t src[3000], dst[3000];
-	static double weight[3000];
-
-	for (int i = 0; i < 3000; i++) {
-		src[i] = test_random(&seed) % 500;
-		dst[i] = test_random(&seed) % 500;
-		if (weight_type == GTU_WEIGHT_F64)
-			weight[i] = (double)test_random(&seed) / 3;
-		else
-			((uint32_t *)weight)[i] = (uint32_t)test_random(&seed);
-	}
-	return weighted_edges(500, 3000, src, dst, weight_type, weight, GTU_AS_STORED, edge_bytes);
-}
-
-static void check_equal(const struct gtu_graph *a, const struct gtu_graph *b)
-{
-	CHECK(a->n == b->n && a->m == b->m && a->stored == b->stored && a->edge_bytes == b->edge_bytes);
-	CHECK(a->weight_type == b->weight_type && a->id_base == b->id_base);
-	CHECK((a->flags & 3) == (b->flags & 3) && (!*a->name || !strcmp(a->name, b->name)));
-	CHECK(!memcmp(a->row, b->row, (a->n + 1) * 8));
-	CHECK(!a->m || !memcmp(a->col, b->col, a->m * a->edge_bytes));
-	CHECK(!a->weight == !b->weight && !a->ids == !b->ids);
-	CHECK(!a->weight || !memcmp(a->weight, b->weight, a->m * gtu_weight_bytes(a->weight_type)));
-	CHECK(!a->ids || !memcmp(a->ids, b->ids, a->n * 8));
-}
+#include "container_bed.h"
 
 TEST(round_trip)
 {
@@ -379,14 +341,6 @@ static void check_headers(int compressed)
 TEST(corrupt_header) { check_headers(0); }
 TEST(corrupt_compressed_header) { check_headers(1); }
 
-static void damage(const char *path, uint64_t offset, uint64_t value, size_t bytes)
-{
-	int fd = open(path, O_RDWR);
-
-	CHECK(pwrite(fd, &value, bytes, (off_t)offset) == (ssize_t)bytes);
-	close(fd);
-}
-
 TEST(corrupt_sections_detected)
 {
 	const char *path = in_tmp("damage.gtu");
@@ -521,124 +475,6 @@ TEST(memory_ceiling)
 	CHECKF(strstr(err.text, "--memory"), "%s", err.text);
 	gtu_set_memory_limit(0);
 	OK(gtu_graph_open(path, NULL, NULL, &g, &err));
-	gtu_graph_close(g);
-}
-
-/* ---- Files that change after they were opened -------------------------------------------------- */
-
-#define LARGE 6000000ull		/* edges: more than 64 MiB with their weights */
-
-/* A container that is too large to be copied because of its size, writable for others if @shared. */
-static struct gtu_graph *open_large(const char *path, bool shared)
-{
-	const uint64_t n = 1000;
-	uint64_t *row = malloc((n + 1) * 8), i;
-	uint32_t *col = calloc(LARGE, 4);
-	double *weight = calloc(LARGE, 8);
-	struct gtu_graph arrays = { .n = n, .m = LARGE, .edge_bytes = 4, .weight_type = GTU_WEIGHT_F64, .row = row,
-				    .col = col, .weight = weight, .flags = GTU_GRAPH_DIRECTED }, *g;
-	struct gtu_error err = { 0 };
-
-	for (i = 0; i <= n; i++)
-		row[i] = i * (LARGE / n);
-	for (i = 0; i < LARGE; i++)
-		col[i] = (uint32_t)(i % n);
-	CHECKF(!gtu_graph_wrap(&arrays, &g, &err), "%s", err.text);
-	CHECKF(!gtu_graph_save(g, path, NULL, &err), "%s", err.text);
-	gtu_graph_close(g);
-	free(row);
-	free(col);
-	free(weight);
-	CHECK(!chmod(path, shared ? 0666 : 0644));
-	OK(gtu_graph_open(path, NULL, NULL, &g, &err));
-	return g;
-}
-
-static bool is_copied(const struct gtu_graph *g, const char *path)
-{
-	const volatile uint32_t *target = (const uint32_t *)g->col + 77;
-	const uint64_t offset = (uint64_t)((const char *)target - (const char *)g->backing->map);
-	const uint32_t before = *target;
-	bool same;
-
-	damage(path, offset, before ^ 1, 4);
-	same = *target == before;
-	damage(path, offset, before, 4);
-	return same;
-}
-
-/*
- * Other users change a container after it was checked, while algorithms write to arrays by its
- * targets. The graph does not see the change.
- */
-TEST(container_changed_by_others)
-{
-	const char *path = in_tmp("shared.gtu");
-	struct gtu_graph *g = open_large(path, true), *out;
-	struct gtu_error err = { 0 };
-
-	CHECKF(!gtu_graph_check(g, NULL, &err), "%s", err.text);
-	CHECK(is_copied(g, path));
-	damage(path, (uint64_t)((const char *)g->col - (const char *)g->backing->map) + 77 * 4, 0x3fffff00, 4);
-	CHECKF(!gtu_graph_transpose(g, NULL, &out, &err), "%s", err.text);
-	gtu_graph_close(out);
-	gtu_graph_close(g);
-	/* a copy that is too large is refused */
-	gtu_set_memory_limit(66u << 20);
-	CHECK(gtu_graph_open(path, NULL, NULL, &g, &err) == GTU_ERR_NOMEM);
-	CHECKF(strstr(err.text, "other users can change the file") && strstr(err.text, "--memory"), "%s", err.text);
-	gtu_set_memory_limit(0);
-	/* a file that only this user can change is mapped, whatever its size */
-	CHECK(!chmod(path, 0644));
-	gtu_set_memory_limit(66u << 20);
-	OK(gtu_graph_open(path, NULL, NULL, &g, &err));
-	gtu_set_memory_limit(0);
-	CHECK(!is_copied(g, path));
-	gtu_graph_close(g);
-	unlink(path);
-}
-
-/* A program of the same user changes a mapped container after its check: no write is out of bounds. */
-TEST(mapped_container_changed)
-{
-	const char *path = in_tmp("mapped.gtu");
-	struct gtu_graph *g = open_large(path, false), *out;
-	struct gtu_error err = { 0 };
-
-	CHECKF(!gtu_graph_check(g, NULL, &err), "%s", err.text);
-	damage(path, (uint64_t)((const char *)g->col - (const char *)g->backing->map) + 77 * 4, 0x3fffff00, 4);
-	CHECK(gtu_graph_transpose(g, NULL, &out, &err) == GTU_ERR_INPUT && !out);
-	CHECKF(strstr(err.text, "has changed since it was checked"), "%s", err.text);
-	CHECK(gtu_graph_symmetrize(g, NULL, &out, &err) == GTU_ERR_INPUT && !out);
-	gtu_graph_close(g);
-	unlink(path);
-}
-
-/* The header in the file is not read again: its offsets were checked once. */
-TEST(header_changed_after_check)
-{
-	const char *path = in_tmp("header.gtu");
-	struct gtu_graph *g = open_large(path, false);
-	struct gtu_error err = { 0 };
-
-	damage(path, offsetof(struct gtu_container_header, section), 1ull << 40, 8);
-	CHECKF(!gtu_graph_check(g, NULL, &err), "%s", err.text);
-	gtu_graph_close(g);
-	unlink(path);
-}
-
-/* A small container is read: truncating it does not end the process by SIGBUS. */
-TEST(small_container_truncated_while_open)
-{
-	const char *path = in_tmp("small.gtu");
-	struct gtu_graph *a = make(GTU_WEIGHT_U32, 4, 5), *g;
-	struct gtu_error err = { 0 };
-
-	CHECK(!gtu_graph_save(a, path, NULL, &err));
-	OK(gtu_graph_open(path, NULL, NULL, &g, &err));
-	CHECK(!truncate(path, 0));
-	CHECKF(!gtu_graph_check(g, NULL, &err), "%s", err.text);
-	check_equal(a, g);
 	gtu_graph_close(g);
 }
 

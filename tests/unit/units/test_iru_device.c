@@ -2,7 +2,8 @@
 /*
  * The IRU through its descriptor: a canonical stream gives the same records in the same cycles for
  * any consumer speed, ring size, memory layout and step size; every stream keeps its invariants; no
- * value in user memory makes the unit access memory outside its operands.
+ * value in user memory makes the unit access memory outside its operands. One file: every test
+ * compares with the same reference run.
  */
 #include "tests/unit/fixture.h"
 #include "iru_naive.h"

@@ -16,29 +16,7 @@
 #define MILLISECOND	1000000ull
 #define EVENTS		20
 
-static bool fault_is(const char *kind)
-{
-	const char *fault = getenv("GTU_FAULT");
-
-	return fault && !strcmp(fault, kind);
-}
-
-FIXTURE(death)
-{
-	int fd;
-};
-
-FIXTURE_SETUP(death)
-{
-	self->fd = -1;
-	OPEN_OR_SKIP(self->fd);
-}
-
-FIXTURE_TEARDOWN(death)
-{
-	if (self->fd >= 0)
-		close(self->fd);
-}
+DEVICE_FIXTURE(death);
 
 /* Return whether memory of @bytes bytes is 0. */
 static bool is_zero(const volatile void *at, size_t bytes)
@@ -90,13 +68,6 @@ static int by_value(const void *a, const void *b)
 	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
 	return (x > y) - (x < y);
-}
-
-static int polled(int fd, int ms)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-
-	return poll(&p, 1, ms) > 0 ? p.revents : 0;
 }
 
 /*
@@ -378,8 +349,7 @@ TEST_F_TIMEOUT(death, deadline_beside_a_slow_call, 60)
 	struct queue q;
 	void *at;
 
-	if (!fault_is("no-invalidate"))
-		SKIP(return, "needs a device with GTU_FAULT=no-invalidate");
+	NEEDS_FAULT("no-invalidate", "faulty");
 	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &q));
 	ASSERT_EQ(0, region_add(self->fd, pages(65536), 65536, RW, &r.key));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, remove_region, &r));
@@ -413,8 +383,7 @@ TEST_F_TIMEOUT(death, refusal_is_not_quiet, 60)
 	unsigned int i;
 	int fd;
 
-	if (!fault_is("refuse-disable"))
-		SKIP(return, "needs a device with GTU_FAULT=refuse-disable");
+	NEEDS_FAULT("refuse-disable", "faulty");
 	for (i = 0; i < 2; i++) {
 		fd = open(device_path(), O_RDWR);
 		ASSERT_LE(0, fd);
@@ -450,8 +419,9 @@ TEST_F_TIMEOUT(death, refused_stop_keeps_memory, 60)
 	uint32_t key;
 
 	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
-	if (!fault_is("refuse-disable") || info.caps & GTU_CAP_REGIONS)
-		SKIP(return, "needs a device without regions and with GTU_FAULT=refuse-disable");
+	NEEDS_FAULT("refuse-disable", "faulty");
+	if (info.caps & GTU_CAP_REGIONS)
+		SKIP(return, "needs a device without regions");
 	ASSERT_EQ(0, region_add(self->fd, memory, 1 << 20, RW, &key));
 	ASSERT_EQ(0, submit_queue(self->fd, &q));
 	d = stream_job(memory, key);
@@ -470,8 +440,7 @@ TEST_F_TIMEOUT(death, mailbox_timeout, 60)
 	uint64_t start;
 	uint32_t key;
 
-	if (!fault_is("no-invalidate"))
-		SKIP(return, "needs a device with GTU_FAULT=no-invalidate");
+	NEEDS_FAULT("no-invalidate", "faulty");
 	ASSERT_EQ(0, region_add(self->fd, pages(65536), 65536, RW, &key));
 	ASSERT_EQ(0, write_to(file, "200"));
 	start = now_ns();
@@ -489,8 +458,7 @@ TEST_F_TIMEOUT(death, no_doorbell_in_reset, 60)
 	uint32_t key;
 	int other;
 
-	if (!fault_is("stuck-reset"))
-		SKIP(return, "needs a device with GTU_FAULT=stuck-reset");
+	NEEDS_FAULT("stuck-reset", "faulty");
 	other = open(device_path(), O_RDWR);
 	ASSERT_LE(0, other);
 	ASSERT_EQ(0, queue_create(other, 4, 4, &q));

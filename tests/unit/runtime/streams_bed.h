@@ -12,7 +12,7 @@
 
 #include "libruntime/backend/cuda/gpu.h"
 #include "libruntime/device/queue.h"
-#include "tests/unit/test.h"
+#include "tests/unit/library.h"
 
 /* as in gtu/warp_records.cuh, which is CUDA C++ */
 struct records {
@@ -38,7 +38,7 @@ static struct {
 	unsigned blocks;
 } b;
 
-#define OK(call)                                                                                   \
+#define CU(call)                                                                                   \
 	do {                                                                                       \
 		CUresult rc_ = (call);                                                             \
 		CHECKF(!rc_, "%s: %d", #call, rc_);                                                \
@@ -61,7 +61,6 @@ static void open_both(const char *module)
 {
 	const char *root = getenv("GTU_ROOT"), *gpu = getenv("GTU_TEST_GPU");
 	char path[512];
-	struct gtu_error err;
 	CUcontext context;
 	void *image;
 
@@ -74,23 +73,23 @@ static void open_both(const char *module)
 	if (gtu_cuda_load(&b.api, gpu ? NULL : path, gpu ? 1 : 0, &err))
 		SKIP("%s", err.text);
 	b.blocks = gpu ? 8 : 1;
-	OK(b.api.cuDevicePrimaryCtxRetain(&context, 0));
-	OK(b.api.cuCtxPushCurrent_v2(context));
+	CU(b.api.cuDevicePrimaryCtxRetain(&context, 0));
+	CU(b.api.cuCtxPushCurrent_v2(context));
 	snprintf(path, sizeof(path), "%s/build/tests/%s.fatbin", root, module);
 	image = slurp(path);
-	OK(b.api.cuModuleLoadData(&b.module, image));
+	CU(b.api.cuModuleLoadData(&b.module, image));
 	free(image);
-	OK(b.api.cuMemHostAlloc((void **)&b.host, 2 * RING_BYTES + 8192,
+	CU(b.api.cuMemHostAlloc((void **)&b.host, 2 * RING_BYTES + 8192,
 				CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP));
-	OK(b.api.cuMemHostGetDevicePointer_v2(&b.device, b.host, 0));
+	CU(b.api.cuMemHostGetDevicePointer_v2(&b.device, b.host, 0));
 	/* host and device addresses have the same page alignment */
 	b.device += -(uintptr_t)b.host & 4095;
 	b.host += -(uintptr_t)b.host & 4095;
-	OK(b.api.cuMemAlloc_v2(&b.out, 16 * ROOM));
-	OK(b.api.cuMemAlloc_v2(&b.words, 4 * (ROOM + 64)));
-	CHECKF(!gtu_open("model", &b.model, &err), "%s", err.text);
-	CHECKF(!gtu_queue_create(b.model, NULL, &b.q, &err), "%s", err.text);
-	CHECKF(!gtu_region_add(b.model, b.host, 2 * RING_BYTES, GTU_READ | GTU_WRITE, &b.region, &err), "%s", err.text);
+	CU(b.api.cuMemAlloc_v2(&b.out, 16 * ROOM));
+	CU(b.api.cuMemAlloc_v2(&b.words, 4 * (ROOM + 64)));
+	OK(gtu_open("model", &b.model, &err));
+	OK(gtu_queue_create(b.model, NULL, &b.q, &err));
+	OK(gtu_region_add(b.model, b.host, 2 * RING_BYTES, GTU_READ | GTU_WRITE, &b.region, &err));
 }
 
 static struct gtu_completion cpl;
@@ -121,7 +120,6 @@ static bool waiting(void)
 
 static void *serve(void *arg)
 {
-	struct gtu_error err;
 	unsigned ms = 0;
 	int rc = GTU_ERR_TIMEOUT;
 
@@ -145,7 +143,6 @@ static void *serve(void *arg)
 /* Run @kernel in blocks of 256 threads while the host serves; its stream's rings are cleared. */
 static void launch(const char *kernel, void **args, struct serving s)
 {
-	struct gtu_error err;
 	CUfunction f;
 	pthread_t server;
 
@@ -153,13 +150,13 @@ static void launch(const char *kernel, void **args, struct serving s)
 	cpl.status = 0;
 	for (unsigned i = 0; i < s.rings; i++)
 		memset(b.host + (size_t)i * s.stride, 0, sizeof(struct gtu_hw_ring));
-	OK(b.api.cuModuleGetFunction(&f, b.module, kernel));
+	CU(b.api.cuModuleGetFunction(&f, b.module, kernel));
 	if (s.desc && !s.start)
-		CHECKF(!gtu_submit(b.q, s.desc, NULL, &err), "%s", err.text);
+		OK(gtu_submit(b.q, s.desc, NULL, &err));
 	if (s.desc)
 		CHECK(!pthread_create(&server, NULL, serve, NULL));
-	OK(b.api.cuLaunchKernel(f, b.blocks, 1, 1, 256, 1, 1, 0, NULL, args, NULL));
-	OK(b.api.cuStreamSynchronize(NULL));
+	CU(b.api.cuLaunchKernel(f, b.blocks, 1, 1, 256, 1, 1, 0, NULL, args, NULL));
+	CU(b.api.cuStreamSynchronize(NULL));
 	if (s.end)
 		s.end();
 	if (s.desc)

@@ -40,7 +40,7 @@ static void begin(void)
 		return;
 	get_global = (CUresult (*)(CUdeviceptr *, size_t *, CUmodule, const char *))dlsym(b.api.library, "cuModuleGetGlobal_v2");
 	CHECK(get_global);
-	OK(b.api.cuMemAlloc_v2(&state, STATE_BYTES));
+	CU(b.api.cuMemAlloc_v2(&state, STATE_BYTES));
 }
 
 /* A stream's rings: @engines at the start of the region, and what a kernel needs to consume them. */
@@ -54,15 +54,15 @@ static void prepare(struct stream *s)
 {
 	struct records engine[32];
 
-	OK(b.api.cuMemsetD8Async(state, 0, WARPS_AT + THREADS / LANES * sizeof(struct warp_elements), NULL));
+	CU(b.api.cuMemsetD8Async(state, 0, WARPS_AT + THREADS / LANES * sizeof(struct warp_elements), NULL));
 	s->stride = (uint32_t)GTU_PEG_STRIDE(s->count, s->record_bytes, s->back * s->back_bytes);
 	CHECK((uint64_t)s->engines * s->stride <= RING_BYTES);
 	for (unsigned i = 0; i < s->engines; i++)
 		engine[i] = (struct records){ .ring = b.device + i * s->stride, .count = s->count, .stride = s->record_bytes,
 					      .ticket = state + TICKETS_AT + 8 * i, .stop = b.device + FLAGS_AT,
 					      .demand = s->demand, .back = s->back, .back_bytes = s->back_bytes };
-	OK(b.api.cuMemcpyHtoDAsync_v2(state + ENGINES_AT, engine, s->engines * sizeof(*engine), NULL));
-	OK(b.api.cuStreamSynchronize(NULL));
+	CU(b.api.cuMemcpyHtoDAsync_v2(state + ENGINES_AT, engine, s->engines * sizeof(*engine), NULL));
+	CU(b.api.cuStreamSynchronize(NULL));
 	*(uint32_t *)(b.host + FLAGS_AT) = 0;
 	s->e.engine = state + ENGINES_AT;
 	s->e.engines = s->engines;
@@ -75,17 +75,17 @@ static void set_global(const char *name, size_t at, const void *value, size_t by
 	CUdeviceptr to;
 	size_t have;
 
-	OK(get_global(&to, &have, b.module, name));
+	CU(get_global(&to, &have, b.module, name));
 	CHECK(have >= at + bytes);
-	OK(b.api.cuMemcpyHtoDAsync_v2(to + at, value, bytes, NULL));
-	OK(b.api.cuStreamSynchronize(NULL));
+	CU(b.api.cuMemcpyHtoDAsync_v2(to + at, value, bytes, NULL));
+	CU(b.api.cuStreamSynchronize(NULL));
 }
 
 static void check_error(void)
 {
 	int error;
 
-	OK(b.api.cuMemcpyDtoH_v2(&error, state + ERROR_AT, sizeof(error)));
+	CU(b.api.cuMemcpyDtoH_v2(&error, state + ERROR_AT, sizeof(error)));
 	CHECK_EQ(error, 0);
 }
 
@@ -109,15 +109,13 @@ static uint64_t lay(uint64_t *at, const void *data, uint64_t bytes)
 
 static void load_graph(void)
 {
-	struct gtu_generate_options o = { .kind = GTU_GEN_KRONECKER, .scale = 10, .degree = 6, .seed = 5, .random_weights = 9 };
-	struct gtu_error err;
 	uint64_t at = DATA_AT;
 
 	begin();
-	if (d.g)
-		return;
-	CHECKF(!gtu_graph_generate(&o, NULL, &d.g, &err), "%s", err.text);
-	CHECKF(!gtu_graph_transpose(d.g, NULL, &d.transposed, &err), "%s", err.text);
+	d.g = generate((struct gtu_generate_options){ .kind = GTU_GEN_KRONECKER, .scale = 10, .degree = 6, .seed = 5,
+						      .random_weights = 9 });
+	OK(gtu_graph_transpose(d.g, NULL, &d.transposed, &err));
+	test_at_end(release_graph, d.transposed);
 	CHECK(d.g->edge_bytes == 4 && d.g->weight_type == GTU_WEIGHT_U32);
 	d.row = lay(&at, d.g->row, 8 * (d.g->n + 1));
 	d.col = lay(&at, d.g->col, 4 * d.g->m);
@@ -228,7 +226,7 @@ static void check_bfs(bool pull, unsigned engines, bool demand)
 	levels(source, want);
 	for (v = 0; v < d.g->n; v++)
 		got[v] = v == source ? 0 : INT32_MAX;
-	OK(b.api.cuMemcpyHtoDAsync_v2(level, got, 4 * d.g->n, NULL));
+	CU(b.api.cuMemcpyHtoDAsync_v2(level, got, 4 * d.g->n, NULL));
 	*(uint32_t *)(b.host + d.list[0]) = (uint32_t)source;
 	for (iteration = 1; n; iteration++) {
 		uint32_t *list = (void *)(b.host + d.list[from]);
@@ -241,8 +239,8 @@ static void check_bfs(bool pull, unsigned engines, bool demand)
 			memset(active, 0, d.g->n);
 			for (i = 0; i < n; i++)
 				active[list[i]] = 1;
-			OK(b.api.cuMemcpyHtoDAsync_v2(active_at, active, d.g->n, NULL));
-			OK(b.api.cuMemcpyDtoH_v2(got, level, 4 * d.g->n));
+			CU(b.api.cuMemcpyHtoDAsync_v2(active_at, active, d.g->n, NULL));
+			CU(b.api.cuMemcpyDtoH_v2(got, level, 4 * d.g->n));
 			for (v = 0; v < d.g->n; v++)
 				if (got[v] == INT32_MAX)
 					list[all++] = (uint32_t)v;
@@ -255,7 +253,7 @@ static void check_bfs(bool pull, unsigned engines, bool demand)
 		CHECK(n <= d.g->m);
 		from = !from;
 	}
-	OK(b.api.cuMemcpyDtoH_v2(got, level, 4 * d.g->n));
+	CU(b.api.cuMemcpyDtoH_v2(got, level, 4 * d.g->n));
 	for (v = 0; v < d.g->n; v++)
 		CHECKF(got[v] == want[v], "vertex %" PRIu64 " has level %d, not %d", v, got[v], want[v]);
 	free(want), free(got), free(active);
@@ -300,10 +298,10 @@ TEST(fields_of_an_edge)
 		((uint32_t *)(void *)(b.host + d.list[0]))[v] = (uint32_t)v;
 	run_peg("edge_fields", (void *[]){ &vl, &out, &count, &capacity }, 2,
 		GTU_PEG_OFFSETS_8 | GTU_PEG_WITH_SRC | GTU_PEG_WITH_DST | GTU_PEG_WITH_WEIGHT | GTU_PEG_WITH_INDEX, false, 0, d.g->n, false);
-	OK(b.api.cuMemcpyDtoH_v2(&n, count, 4));
+	CU(b.api.cuMemcpyDtoH_v2(&n, count, 4));
 	CHECK_EQ(n, d.g->m);
 	got = calloc(n, sizeof(*got));
-	OK(b.api.cuMemcpyDtoH_v2(got, out, n * sizeof(*got)));
+	CU(b.api.cuMemcpyDtoH_v2(got, out, n * sizeof(*got)));
 	qsort(got, n, sizeof(*got), by_index);
 	for (v = e = 0; v < d.g->n; v++)
 		for (; e < d.g->row[v + 1]; e++)
@@ -333,7 +331,7 @@ TEST(vertex_list)
 		value[i] = (uint32_t)test_random(&state_of) % 1000;
 		kept += value[i] < threshold;
 	}
-	OK(b.api.cuMemcpyHtoDAsync_v2(values, value, 4 * n, NULL));
+	CU(b.api.cuMemcpyHtoDAsync_v2(values, value, 4 * n, NULL));
 	CHECK_EQ(run_peg("near_vertices", (void *[]){ &in_vl, &out_vl, &values, &limit }, 2, GTU_PEG_VERTEX_LIST, false, 0, n, true), kept);
 	list = (void *)(b.host + d.list[1]);
 	for (i = 0; i < kept; i++) {
@@ -364,8 +362,6 @@ static void iru_data(void)
 	}
 	iru.index_at = lay(&at, iru.index, sizeof(iru.index));
 	iru.second_at = lay(&at, iru.second, sizeof(iru.second));
-	/* load_graph() lays its arrays again */
-	d.g = NULL;
 }
 
 static void run_iru(const char *kernel, void **args, uint32_t op, bool secondary, bool position, uint32_t ring)
@@ -398,12 +394,12 @@ TEST(iru_bfs)
 	at = state + RESULT_AT;
 	for (uint32_t i = 0; i < TARGETS; i++)
 		label[i] = i % 9;
-	OK(b.api.cuMemcpyHtoDAsync_v2(at, label, sizeof(label), NULL));
+	CU(b.api.cuMemcpyHtoDAsync_v2(at, label, sizeof(label), NULL));
 	run_iru("iru_bfs", (void *[]){ &n, &at, &level }, GTU_IRU_OP_FILTER, false, false, 8);
 	for (uint32_t i = 0; i < INDICES; i++)
 		label[iru.index[i]] = label[iru.index[i]] > level ? level : label[iru.index[i]];
 	uint32_t got[TARGETS];
-	OK(b.api.cuMemcpyDtoH_v2(got, at, sizeof(got)));
+	CU(b.api.cuMemcpyDtoH_v2(got, at, sizeof(got)));
 	CHECK(!memcmp(got, label, sizeof(label)));
 }
 
@@ -416,14 +412,14 @@ TEST(iru_sssp)
 	at = state + RESULT_AT;
 	pos_at = at + sizeof(got);
 	memset(distance, 0xff, sizeof(distance));
-	OK(b.api.cuMemcpyHtoDAsync_v2(at, distance, sizeof(distance), NULL));
-	OK(b.api.cuMemsetD8Async(pos_at, 0xff, 4 * INDICES, NULL));
+	CU(b.api.cuMemcpyHtoDAsync_v2(at, distance, sizeof(distance), NULL));
+	CU(b.api.cuMemsetD8Async(pos_at, 0xff, 4 * INDICES, NULL));
 	run_iru("iru_sssp", (void *[]){ &n, &at, &pos_at }, GTU_IRU_OP_NONE, true, true, 4);
 	for (i = 0; i < INDICES; i++)
 		if (iru.second[i] < distance[iru.index[i]])
 			distance[iru.index[i]] = iru.second[i];
-	OK(b.api.cuMemcpyDtoH_v2(got, at, sizeof(got)));
-	OK(b.api.cuMemcpyDtoH_v2(pos, pos_at, 4 * INDICES));
+	CU(b.api.cuMemcpyDtoH_v2(got, at, sizeof(got)));
+	CU(b.api.cuMemcpyDtoH_v2(pos, pos_at, 4 * INDICES));
 	CHECK(!memcmp(got, distance, sizeof(got)));
 	CHECK(!memcmp(pos, iru.index, sizeof(iru.index)));	/* each position received its element */
 	free(pos);
@@ -445,10 +441,10 @@ TEST(iru_pagerank)
 		memcpy(b.host + iru.second_at + 4 * i, &weight, 4);
 		sum[iru.index[i]] += weight;
 	}
-	OK(b.api.cuMemsetD8Async(at, 0, sizeof(sum), NULL));
+	CU(b.api.cuMemsetD8Async(at, 0, sizeof(sum), NULL));
 	run_iru("iru_pagerank", (void *[]){ &n, &at, &adds_at }, GTU_IRU_OP_ADD_F32, true, false, 16);
-	OK(b.api.cuMemcpyDtoH_v2(got, at, sizeof(got)));
-	OK(b.api.cuMemcpyDtoH_v2(&adds, adds_at, 4));
+	CU(b.api.cuMemcpyDtoH_v2(got, at, sizeof(got)));
+	CU(b.api.cuMemcpyDtoH_v2(&adds, adds_at, 4));
 	for (i = 0; i < TARGETS; i++)
 		CHECKF(got[i] == sum[i], "target %u: %g, not %g", i, (double)got[i], (double)sum[i]);
 	CHECKF(adds < INDICES * 9 / 10 && adds >= TARGETS * 9 / 10, "%u additions of %u elements", adds, INDICES);
@@ -506,7 +502,7 @@ TEST(weaver_gather)
 	table_at = lay(&at, NULL, 32ull * w.rounds * threads);
 	graph.sum = state + RESULT_AT;
 	graph.passed = graph.sum + 8 * n;
-	OK(b.api.cuMemsetD8Async(graph.sum, 0, 12 * n, NULL));
+	CU(b.api.cuMemsetD8Async(graph.sum, 0, 12 * n, NULL));
 	table = (void *)(b.host + table_at);
 	for (i = 0; i < w.rounds * threads; i++)
 		table[i] = (struct gtu_hw_registration){ .entry = i % threads, .flags = i % threads == threads - 1 ? GTU_WVR_LAST : 0 };
@@ -516,7 +512,7 @@ TEST(weaver_gather)
 	w.count = state + RESULT_AT + 16 * n;
 	w.arrived = state + COUNTS_AT;
 	w.registered = b.device + FLAGS_AT + 64;
-	OK(b.api.cuMemsetD8Async(w.count, 0, 4 * threads, NULL));
+	CU(b.api.cuMemsetD8Async(w.count, 0, 4 * threads, NULL));
 	*(uint32_t *)(b.host + FLAGS_AT + 64) = 0;
 	set_global("gtu_weaver", 0, &w, sizeof(w));
 	desc = (struct gtu_hw_desc){
@@ -526,8 +522,8 @@ TEST(weaver_gather)
 	launch("weaver_gather", (void *[]){ &set, &graph },
 	       (struct serving){ .desc = &desc, .start = (uint32_t *)(b.host + FLAGS_AT + 64), .rings = 1 });
 	check_error();
-	OK(b.api.cuMemcpyDtoH_v2(got, graph.sum, 8 * n));
-	OK(b.api.cuMemcpyDtoH_v2(passed, graph.passed, 4 * n));
+	CU(b.api.cuMemcpyDtoH_v2(got, graph.sum, 8 * n));
+	CU(b.api.cuMemcpyDtoH_v2(passed, graph.passed, 4 * n));
 	for (v = 0; v < n; v++) {
 		const uint64_t degree = d.transposed->row[v + 1] - d.transposed->row[v];
 

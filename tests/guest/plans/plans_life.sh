@@ -14,7 +14,7 @@ life_guest() {
 	arguments+=(--also "--without seek" --also "--fault lose-irq" --also "" --serve --fault --serve power-loss=1)
 	arguments+=(--file "$here/programs/hotplug:/usr/bin/hotplug" --file "$kselftests/sleep_test")
 	# S3, last, runs every test of sleep_test, with a device that loses its state
-	arguments+=(--test "sleep=GTU_SLEEP=devices sleep_test everything_is_kept waiters_continue under_load refused_while_a_job_runs")
+	arguments+=(--test "sleep=GTU_SLEEP=devices sleep_test everything_is_kept waiters_continue under_load stuck_job_is_cancelled")
 	arguments+=(--test "sleep-under-bfs=hotplug sleep /graph.gtu")
 	arguments+=(--test "sleep-without-seek=GTU_DEVICE=/dev/gtu1 GTU_SLEEP=devices sleep_test queues_are_lost_without_seek")
 	arguments+=(--file "$kselftests/removal_test" --test "epochs-restart=removal_test function_reset_again")

@@ -20,6 +20,7 @@
 #include <linux/reset-controller.h>
 #include <linux/seq_file.h>
 #include <linux/spinlock.h>
+#include <linux/version.h>
 
 #include <uapi/gtu/hw.h>
 
@@ -325,7 +326,14 @@ err_domain:
 	return ret;
 }
 
+/* Before 6.11 the callback returns an int. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 11, 0)
+#define REMOVED	0
 static int resources_remove(struct platform_device *pdev)
+#else
+#define REMOVED
+static void resources_remove(struct platform_device *pdev)
+#endif
 {
 	struct resources *s = platform_get_drvdata(pdev);
 
@@ -333,7 +341,7 @@ static int resources_remove(struct platform_device *pdev)
 	of_genpd_del_provider(pdev->dev.of_node);
 	if (pm_genpd_remove(&s->power))
 		dev_err(&pdev->dev, "its power domain is still in use\n");
-	return 0;
+	return REMOVED;
 }
 
 static const struct of_device_id resources_ids[] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions of gtu/gtu.h and gtu/streams.h under the names that the papers give. gtu/gtu.h includes
- * this file unless GTU_NO_PAPER_NAMES is defined: then every name that it declares starts with gtu_
- * or GTU_.
+ * Functions of gtu/gtu.h and gtu/streams.h under the names that the papers give. gtu/gtu.h
+ * includes this file unless GTU_NO_PAPER_NAMES is defined: then every name that it declares starts
+ * with gtu_ or GTU_.
  */
 #ifndef GTU_PAPER_NAMES_H
 #define GTU_PAPER_NAMES_H

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "firmware-model/transport/vfio-user/vfio_user.h"
-#include "firmware-model/transport/vfio-user/vfio_user_wire.h"
+#include "firmware-model/transport/vfio-user/vfio_user_client.h"
 
 #define KINDS		9
 #define ACTIONS		64
@@ -82,26 +82,6 @@ static int open_kind(unsigned kind)
 		fd = -1;
 	}
 	return fd;
-}
-
-static void send_piece(int sock, const void *data, size_t bytes, const int *fd, unsigned fds)
-{
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(2 * VFIO_USER_FDS * sizeof(int))];
-	} control = { .bytes = { 0 } };
-	struct iovec iov = { (void *)data, bytes };
-	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
-
-	if (fds) {
-		m.msg_control = control.bytes;
-		m.msg_controllen = CMSG_SPACE(fds * sizeof(int));
-		control.head.cmsg_level = SOL_SOCKET;
-		control.head.cmsg_type = SCM_RIGHTS;
-		control.head.cmsg_len = CMSG_LEN(fds * sizeof(int));
-		memcpy(CMSG_DATA(&control.head), fd, fds * sizeof(int));
-	}
-	sendmsg(sock, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 /* The table is sorted and within its limits. */
@@ -183,10 +163,10 @@ static void send_message(struct input *in, int sock, struct vfio_user *vu, const
 	if (cut > sizeof(head) + payload)
 		cut = 0;
 	if (cut) {
-		send_piece(sock, message, cut, fd, how & 1 ? fds : 0);
+		vfio_user_send(sock, message, cut, fd, how & 1 ? fds : 0);
 		vfio_user_serve(vu, NULL);
 	}
-	send_piece(sock, message + cut, sizeof(head) + payload - cut, fd, cut && how & 1 ? 0 : fds);
+	vfio_user_send(sock, message + cut, sizeof(head) + payload - cut, fd, cut && how & 1 ? 0 : fds);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -213,11 +193,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			kept[i] = open_kind(0);
 	}
 	function = pci_function_create(&setup, &err);
-	if (!function || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sock))
+	if (!function || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sock) || fcntl(sock[0], F_SETFL, O_NONBLOCK))
 		abort();
 	vu = vfio_user_open(sock[1], function, size & 1, false);
 	if (size % 8)
-		send_piece(sock[0], &hello, sizeof(hello), NULL, 0);
+		vfio_user_send(sock[0], &hello, sizeof(hello), NULL, 0);
 	for (i = 0; i < ACTIONS && in.left && !rc; i++) {
 		unsigned action = take_byte(&in);
 

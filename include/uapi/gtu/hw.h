@@ -2,7 +2,7 @@
 /*
  * GTU hardware programming model: registers and memory layouts shared by driver, model and boards.
  * Documentation/hardware.md is the specification. Where it differs from this header, the header is
- * right. It is one file, so that a board's firmware can take it as it is.
+ * right. It is one file, so that a board's firmware can copy it unchanged.
  *
  * Everything is little-endian. A register is 32 bits wide unless noted. A 64-bit register may be
  * accessed as two 32-bit halves, low half first: reading the low half latches the high half for the

@@ -314,7 +314,6 @@ static void *comer(void *arg)
 	struct queue q;
 	int fd;
 
-
 	while (!stop) {
 		fd = open(device_path(), O_RDWR);
 		if (fd < 0) {

@@ -472,7 +472,7 @@ TEST(weaver_gather)
 
 	load_graph();
 	n = d.g->n, m = d.g->m, at = d.end;
-	/* a thread registers in an entry of its own */
+	/* a thread registers in an entry of its own: two blocks on a GPU */
 	b.blocks = b.blocks < 2 ? 1 : 2;
 	threads = THREADS;
 	CHECK(threads <= gtu_get_info(b.model)->weaver[GTU_WVR_P_ENTRIES]);

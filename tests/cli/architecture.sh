@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Checks Documentation/architecture.md against the source: the files of its picture exist, every include of another folder
-# is in its tables, every exception is still needed, and the folders have no cycles.
+# is in its table, and the folders have no cycles.
 . "${0%/*}/tap.bash"
 
 page=$root/Documentation/architecture.md

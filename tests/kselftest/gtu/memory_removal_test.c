@@ -174,6 +174,9 @@ TEST_F_TIMEOUT(memory_removal, submit, 60)
 		ASSERT_EQ(0, region_add(self->fd, memory + 8192, 32768, RW, &s.out));
 		ASSERT_EQ(0, queue_create_as(self->fd, GTU_QUEUE_SUBMIT, 4, 4, &s.q));
 		pthread_create(&thread, NULL, submit_for_ever, &s);
+		/* a busy machine may take longer for the first jobs */
+		while (!__atomic_load_n(&s.q.consumed, __ATOMIC_RELAXED) && !__atomic_load_n(&s.ret, __ATOMIC_RELAXED))
+			usleep(1000);
 		usleep(20000 + round * 7000);
 		ASSERT_EQ(0, driver_file(self->function, "unbind"));
 		pthread_join(thread, NULL);

@@ -81,6 +81,7 @@ struct gtu_dev {
 	struct gtu_mem mem[GTU_BLOCK_OPERANDS];
 	struct gtu_watch *watch;
 	bool monitor;			/* the ZCM is enabled */
+	uint64_t jobs;			/* fetched, without GTU_CAP_LOGICAL_CYCLES */
 	uint64_t run_cycles;		/* device clock at cycle 0 of the running job */
 	uint64_t monitor_since;
 };

@@ -109,6 +109,7 @@ struct gtu_job {
 	unsigned operands;		/* given slots: 6, or the block's count */
 	struct gtu_mem *mem;		/* [GTU_BLOCK_OPERANDS], by slot; resolved again in each step */
 	uint64_t limit;			/* cycles */
+	uint32_t delay;			/* without GTU_CAP_LOGICAL_CYCLES: cycles by which each fetch is late */
 	bool started;
 	bool record_armed;		/* raise an event once record `record_wanted` is written */
 	uint32_t record_wanted, produced;	/* indices in the stream's ring, free-running */
@@ -121,6 +122,11 @@ struct gtu_job {
 
 /* Add to the first @n live counters what the job's, @now, have grown by since the last call, which @counted holds. */
 void gtu_job_count(const struct gtu_job *job, const uint64_t *now, uint64_t *counted, unsigned n);
+/* Cycles of a fetch; @param: the unit's parameter. */
+static inline uint32_t gtu_job_latency(const struct gtu_job *job, unsigned param)
+{
+	return job->page->param[param] + job->delay;
+}
 /* Set the job's error (the first one stays) and return GTU_RUN_DONE. */
 int gtu_job_error(struct gtu_job *job, unsigned status, unsigned slot, uint64_t element);
 

@@ -42,13 +42,20 @@ struct gtu_host_ops {
 	D(uint64_t, clock_hz, "clock-frequency", 1270000000, 1, UINT64_MAX, 1) \
 	D(uint64_t, aperture_bytes, "gtu,aperture-bytes", 16 << 20, 4096, 1ull << 40, 0)
 
+/* Operations and options of the SCU that a build may leave out; their jobs end with GTU_CPL_ABSENT. */
+#define GTU_ABSENT_SCU_OP(opcode)	(1u << ((opcode) - GTU_OP_SCU_BITMASK))
+#define GTU_ABSENT_SCU_FILTER		(1u << 5)	/* UNIQUE, BEST */
+#define GTU_ABSENT_SCU_GROUP		(1u << 6)
+
 /* How the device is built. Zero fields take the default of their row, here or in uapi/gtu/units.h. */
 struct gtu_dev_config {
 #define GTU_DEVICE_FIELD(type, field, ...) type field;
 	GTU_DEVICE_ROWS(GTU_DEVICE_FIELD)
 	void *aperture;			/* memory for it, the caller's; NULL: allocated */
 	uint32_t absent_units;		/* [0] GTU_UNIT_* that this build leaves out */
-	uint64_t caps_off;		/* [0] GTU_CAP_* that the device does not say it has */
+	uint32_t absent_scu;		/* [0] GTU_ABSENT_SCU_* that this build's SCU leaves out */
+	uint64_t caps_off;		/* [0] GTU_CAP_* that the device does not have or say it has; without
+					 * LOGICAL_CYCLES each job's fetches take some cycles longer */
 #define GTU_UNIT_FIELD(UNIT, unit, NAME, name, ...) uint32_t unit##_##name;
 #define GTU_NO_FIELD(...)
 #define GTU_UNIT_FIELDS(UNIT, ...) \
@@ -108,7 +115,7 @@ void gtu_dev_idle(struct gtu_dev *dev, uint64_t cycles);
 	B(RO_WRITABLE, "ro-writable", "MAX_QUEUES can be written") \
 	B(HIGH_HALF, "high-half", "an 8-byte write of a register loses its high half") \
 	B(LATCH, "latch", "reading a low half does not latch the high one") \
-	B(ACCESS_SIZE, "access-size", "registers answer reads of 1 and 2 bytes") \
+	B(ACCESS_SIZE, "access-size", "writes of 1 and 2 bytes change SCRATCH") \
 	B(EPOCH, "epoch", "a reset does not increment EPOCH") \
 	B(MAILBOX_CHECK, "mailbox-check", "QUEUE_ENABLE accepts misaligned rings") \
 	B(APERTURE_ALIAS, "aperture-alias", "address line 13 of the aperture is not connected") \

@@ -67,10 +67,10 @@ static unsigned region_fetch(struct gtu_dev *dev, const struct gtu_context *c, u
 	    !(r->flags & GTU_REGION_VALID))
 		return GTU_CPL_KEY;
 	shift = region_shift(r);
-	if (shift < 12 || shift > 40 || r->offset % 8)
+	if (shift < 12 || shift > 40 || r->offset % 8 || r->base % (region_levels(r) ? GTU_CHUNK_BYTES : 8))
 		return GTU_CPL_KEY;
 	if (r->flags & GTU_REGION_APERTURE) {
-		if (region_levels(r) || r->base % 8 || r->base > dev->config.aperture_bytes ||
+		if (region_levels(r) || r->base > dev->config.aperture_bytes ||
 		    r->offset > dev->config.aperture_bytes - r->base ||
 		    r->length > dev->config.aperture_bytes - r->base - r->offset)
 			return GTU_CPL_KEY;
@@ -159,27 +159,29 @@ bool gtu_job_operands(struct gtu_job *job, const struct gtu_requirement *want, u
 
 /* ---- Scattered regions ----------------------------------------------------------------------- */
 
-/* Bus address of page @page of a region with page lists, or false. */
-static bool page_address(struct gtu_dev *dev, const struct gtu_hw_region *r, uint64_t page,
-			 uint64_t *addr)
+/* Find the bus address of page @page of a region. Returns a GTU_CPL_* code. */
+static unsigned page_address(struct gtu_dev *dev, const struct gtu_hw_region *r, uint64_t page,
+			     uint64_t *addr)
 {
 	unsigned level = region_levels(r);
 	uint64_t at = r->base;
 
 	if (!level) {
 		*addr = at + (page << region_shift(r));
-		return true;
+		return GTU_CPL_OK;
 	}
 	if (page >> (9 * level))
-		return false;
+		return GTU_CPL_DMA;
 	for (; level; level--) {
 		uint64_t index = page >> (9 * (level - 1)) & (GTU_CHUNK_ENTRIES - 1);
 
 		if (!gtu_dma_read(dev, at + 8 * index, &at, 8))
-			return false;
+			return GTU_CPL_DMA;
+		if (at & ((level > 1 ? GTU_CHUNK_BYTES : 1ull << region_shift(r)) - 1))
+			return GTU_CPL_KEY;
 	}
 	*addr = at;
-	return true;
+	return GTU_CPL_OK;
 }
 
 uint8_t *gtu_mem_span_slow(struct gtu_mem *m, uint64_t byte, uint64_t want, uint64_t *got)
@@ -188,7 +190,7 @@ uint8_t *gtu_mem_span_slow(struct gtu_mem *m, uint64_t byte, uint64_t want, uint
 	const unsigned shift = region_shift(&m->region);
 	const uint64_t page_bytes = 1ull << shift;
 	uint64_t at, page, in_page, space, addr;
-	unsigned slot;
+	unsigned slot, status = GTU_CPL_DMA;
 
 	if (!m->key || byte > m->bytes || want > m->bytes - byte || !want) {
 		gtu_job_error(m->job, GTU_CPL_BOUNDS, m->slot, byte >> m->width_log2);
@@ -209,7 +211,11 @@ uint8_t *gtu_mem_span_slow(struct gtu_mem *m, uint64_t byte, uint64_t want, uint
 		uint64_t bytes = page_bytes;
 		uint8_t *p;
 
-		if (!page_address(dev, &m->region, page, &addr) || addr + page_bytes < addr)
+		status = page_address(dev, &m->region, page, &addr);
+		if (status)
+			goto fault;
+		status = GTU_CPL_DMA;
+		if (addr + page_bytes < addr)
 			goto fault;
 		p = host_memory(dev, addr, &bytes, m->write);
 		if (!p) {
@@ -225,7 +231,7 @@ uint8_t *gtu_mem_span_slow(struct gtu_mem *m, uint64_t byte, uint64_t want, uint
 		return m->tlb[slot].at + in_page;
 	}
 	/* The page is larger than the host's contiguous memory. */
-	if (page_address(dev, &m->region, page, &addr)) {
+	if (!page_address(dev, &m->region, page, &addr)) {
 		uint64_t bytes = want < space ? want : space;
 		uint8_t *p = host_memory(dev, addr + in_page, &bytes, m->write);
 
@@ -236,7 +242,7 @@ uint8_t *gtu_mem_span_slow(struct gtu_mem *m, uint64_t byte, uint64_t want, uint
 		}
 	}
 fault:
-	gtu_job_error(m->job, GTU_CPL_DMA, m->slot, byte >> m->width_log2);
+	gtu_job_error(m->job, status, m->slot, byte >> m->width_log2);
 	return NULL;
 }
 

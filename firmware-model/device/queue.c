@@ -7,7 +7,10 @@
  * logical cycles, the queues of a context by round robin. A job's results and cycles never depend
  * on other jobs.
  */
+#include "gtu/splitmix64.h"
 #include "core.h"
+
+#define DELAY_MAX 255u		/* cycles by which memory is late without GTU_CAP_LOGICAL_CYCLES */
 
 static struct gtu_context *context_of(struct gtu_dev *dev, const struct gtu_hwq *q)
 {
@@ -274,36 +277,43 @@ void gtu_queue_doorbell(struct gtu_dev *dev, uint32_t queue, uint32_t reg, unsig
 
 /* ---- Jobs ------------------------------------------------------------------------------------ */
 
+/*
+ * Write the job's completion as one block, `phase` last. The queue's tail includes the completion before a user can
+ * see it: a consumer index that counts it is valid from then on.
+ */
 static void complete(struct gtu_dev *dev, struct gtu_hwq *q)
 {
 	struct gtu_job *job = &q->job;
 	const uint32_t size = 1u << q->cq_log2, slot = q->cq_tail & (size - 1);
-	struct gtu_hw_cpl *cpl = gtu_dma(dev, q->cq + slot * sizeof(*cpl), sizeof(*cpl), true);
-	uint16_t phase = q->cq_tail & size ? 0 : 1;
+	struct gtu_hw_cpl *to = gtu_dma(dev, q->cq + slot * sizeof(*to), sizeof(*to), true);
 	bool ok = job->status == GTU_CPL_OK;
+	uint16_t phase = q->cq_tail & size ? 0 : 1;
+	struct gtu_hw_cpl cpl;
 
 	retire(dev, q);
-	if (!cpl) {
+	if (!to) {
 		gtu_dev_error(dev, GTU_ERROR_DMA, q->cq);
 		queue_error(dev, q, GTU_QUEUE_E_DMA);
 		return;
 	}
-	cpl->cookie = job->desc.cookie;
-	cpl->count = job->count;
-	cpl->needed = job->needed;
-	cpl->cycles = job->cycles;
-	cpl->dropped = job->dropped;
-	cpl->element = ok ? 0 : job->element;
-	cpl->sq_index = q->sq_head - 1;
-	cpl->operand = ok ? 0xff : job->slot;
-	cpl->reserved = cpl->reserved1 = cpl->reserved2 = 0;
-	cpl->status = job->status;
+	cpl = (struct gtu_hw_cpl){
+		.cookie = job->desc.cookie,
+		.count = job->count,
+		.needed = job->needed,
+		.cycles = job->cycles,
+		.dropped = job->dropped,
+		.element = ok ? 0 : job->element,
+		.sq_index = q->sq_head - 1,
+		.operand = ok ? 0xff : job->slot,
+		.status = job->status,
+	};
 	if (dev->faulty) {
-		gtu_fault_completion(dev, cpl, &phase);
-		gtu_bug_completion(dev, job, cpl, &phase);
+		gtu_fault_completion(dev, &cpl, &phase);
+		gtu_bug_completion(dev, job, &cpl, &phase);
 	}
-	__atomic_store_n(&cpl->phase, phase, __ATOMIC_RELEASE);
 	q->cq_tail++;
+	memcpy(to, &cpl, offsetof(struct gtu_hw_cpl, phase));
+	__atomic_store_n(&to->phase, phase, __ATOMIC_RELEASE);
 	status_write(dev, q);
 	if (q->canceling && (int32_t)(q->cancel_until - q->cq_tail) <= 0)
 		q->canceling = false;
@@ -342,6 +352,9 @@ static bool fetch(struct gtu_dev *dev, struct gtu_hwq *q)
 	job->status = GTU_CPL_OK;
 	job->slot = 0xff;
 	job->operands = GTU_DESC_OPERANDS;
+	job->delay = 0;
+	if (dev->config.caps_off & GTU_CAP_LOGICAL_CYCLES)
+		job->delay = (uint32_t)gtu_splitmix64_hash(dev->jobs++) & DELAY_MAX;
 	job->limit = job->desc.limit ? (uint64_t)job->desc.limit << 10 : dev->cycle_limit;
 	memcpy(job->operand, job->desc.operand, sizeof(job->desc.operand));
 	for (i = GTU_DESC_OPERANDS; i < GTU_BLOCK_OPERANDS; i++)
@@ -376,6 +389,9 @@ static bool prepare(struct gtu_dev *dev, struct gtu_job *job)
 		return gtu_job_error(job, GTU_CPL_RESERVED, 0xff, 0), false;
 	job->page = page ? &dev->page[page - 1] : NULL;
 	job->unit = page ? job->page->unit : NULL;
+	if (d->opcode >= GTU_OP_SCU_BITMASK && d->opcode <= GTU_OP_SCU_EXPAND &&
+	    dev->config.absent_scu & GTU_ABSENT_SCU_OP(d->opcode))
+		job->unit = NULL;
 	if (!job->unit)
 		return gtu_job_error(job, page ? GTU_CPL_ABSENT : GTU_CPL_OPCODE, 0xff, 0), false;
 	return !(d->flags & GTU_DESC_BLOCK) || fetch_block(job);

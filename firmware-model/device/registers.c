@@ -51,7 +51,8 @@ static bool global_register(struct gtu_dev *dev, uint32_t offset, uint64_t *valu
 	R32(GTU_REG_MAGIC, GTU_MAGIC);
 	R32(GTU_REG_VERSION, GTU_HW_VERSION);
 	R64(GTU_REG_CAPS, (GTU_CAP_REGIONS | GTU_CAP_STREAMS | GTU_CAP_LINEAR |
-				    GTU_CAP_CANCEL | GTU_CAP_STREAM_EVENTS | GTU_CAP_SEEK) & ~dev->config.caps_off);
+				    GTU_CAP_CANCEL | GTU_CAP_STREAM_EVENTS | GTU_CAP_SEEK |
+				    GTU_CAP_LOGICAL_CYCLES) & ~dev->config.caps_off);
 	R32(GTU_REG_UNITS, units_present(dev));
 	R32(GTU_REG_EPOCH, dev->epoch);
 	R32(GTU_REG_STATUS, status(dev));
@@ -153,8 +154,6 @@ static uint64_t register_read(struct gtu_dev *dev, uint32_t offset, unsigned siz
 			memcpy(&value, dev->fdt + (offset - GTU_FDT_WINDOW), size);
 		return value;
 	}
-	if (gtu_bug(dev, GTU_BUG_ACCESS_SIZE) && size < 4 && register_at(dev, offset & ~3u, &value, &wide))
-		return value >> 8 * (offset & 3) & ((1ull << 8 * size) - 1);
 	if ((size != 4 && size != 8) || offset % size)
 		goto nothing;
 	if (size == 4 && offset % 8 == 4 && latched == offset - 4)
@@ -245,6 +244,10 @@ static void register_write(struct gtu_dev *dev, uint32_t offset, unsigned size, 
 	bool is_wide;
 	unsigned i;
 
+	if (gtu_bug(dev, GTU_BUG_ACCESS_SIZE) && size < 4 && wide == GTU_REG_SCRATCH) {
+		memcpy((uint8_t *)&dev->scratch + offset % 8, &value, size);
+		return;
+	}
 	if ((size != 4 && size != 8) || offset % size)
 		goto nothing;
 	if (dev->faulty && gtu_bug_write(dev, offset, size, &value))

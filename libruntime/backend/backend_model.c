@@ -52,26 +52,29 @@ static int parse_one(char *item, struct gtu_dev_config *config, struct gtu_error
 	char *value = strchr(item, '='), *end;
 	const struct gtu_parameter *p = NULL;
 	unsigned long long v, max;
-	bool absent, without;
+	bool absent, absent_scu, without;
 	unsigned i;
 
 	if (!value)
 		return gtu_fail(err, GTU_ERR_USAGE, "\"%s\" is not a parameter: use NAME=VALUE", item);
 	*value++ = 0;
 	absent = !strcmp(item, "absent_units");
+	absent_scu = !strcmp(item, "absent_scu");
 	without = !strcmp(item, "caps_off");
-	for (i = 0; !absent && !without && (p = gtu_parameter(i)) && strcmp(p->key, item); i++)
+	for (i = 0; !absent && !absent_scu && !without && (p = gtu_parameter(i)) && strcmp(p->key, item); i++)
 		;
-	if (!absent && !without && !p)
+	if (!absent && !absent_scu && !without && !p)
 		return gtu_fail(err, GTU_ERR_USAGE, "the model has no parameter \"%s\"; 'gtu info --tables UNIT' lists a unit's",
 				item);
-	max = absent || (p && p->bytes == 4) ? UINT32_MAX : UINT64_MAX;
+	max = absent || absent_scu || (p && p->bytes == 4) ? UINT32_MAX : UINT64_MAX;
 	errno = 0;
 	v = strtoull(value, &end, 0);
 	if (errno || end == value || *end || *value == '-' || !v || v > max)
 		return gtu_fail(err, GTU_ERR_USAGE, "%s=%s is not a number from 1 to %llu", item, value, max);
 	if (absent)
 		config->absent_units = (uint32_t)v;
+	else if (absent_scu)
+		config->absent_scu = (uint32_t)v;
 	else if (without)
 		config->caps_off = v;
 	else

@@ -135,7 +135,11 @@ tiny() { # SCRIPT
 }
 sed 's/^DOORBELLS, APERTURE, LATENCY = 0x10000, 0x1000,/DOORBELLS, APERTURE, LATENCY = 0x10000, 0,/' "$root/tests/tiny/tiny.py" >bare.py
 sed 's/0x10: 0,/0x10: 0x20,/; s/at < 0x6000/at < 0x7000/' "$root/tests/tiny/tiny.py" >stranger.py	# a unit on page 6
-for board in "$root/tests/tiny/tiny.py" bare.py stranger.py; do
+# its bus does not show the device how wide a read is
+sed 's/if size in (4, 8) and at % size == 0:/if size < 4 and self.register(at \& ~3):\n            return self.register(at \& ~3)[0] >> 8 * (at \& 3) \& (1 << 8 * size) - 1\n        &/' \
+	"$root/tests/tiny/tiny.py" >narrow.py
+holds "narrow.py differs from tiny.py" test "$(diff "$root/tests/tiny/tiny.py" narrow.py | wc -l)" = 3
+for board in "$root/tests/tiny/tiny.py" bare.py stranger.py narrow.py; do
 	tiny "$board"
 	check "gtu bringup passes the function of ${board##*/}" gtu bringup --device "socket:$work/tiny" --lockstep 300
 	end_server

@@ -124,7 +124,7 @@ static uint64_t fetch(void *ctx, unsigned p, unsigned slot, uint64_t first, unsi
 	gtu_mem_request(&job->mem[GTU_IRU_INDICES], first, count, cycle);
 	if (needs_secondary(job))
 		gtu_mem_request(&job->mem[GTU_IRU_SECONDARY], first, count, cycle);
-	return cycle + job->page->param[GTU_IRU_P_LATENCY];
+	return cycle + gtu_job_latency(job, GTU_IRU_P_LATENCY);
 }
 
 /* @count elements of an operand: a pointer to them, or to @copy if they span two pages. */
@@ -201,7 +201,7 @@ static bool begin(struct gtu_job *job, struct gtu_stream *s)
 		.position = param & GTU_IRU_WITH_POSITION,
 	};
 	const struct iru_port port = { .ctx = job, .fetch = fetch, .load = load,
-				       .latency = job->page->param[GTU_IRU_P_LATENCY] };
+				       .latency = gtu_job_latency(job, GTU_IRU_P_LATENCY) };
 
 	if (!c->partitions)
 		iru_core_init(c, &shape);
@@ -245,7 +245,7 @@ static int advance(struct gtu_job *job, const struct gtu_stream *s, uint64_t unt
 	if (c->cycle >= until)
 		return GTU_RUN_MORE;
 	/* a fixed latency lets the core run ahead; an observer needs accesses in cycle order */
-	c->port.latency = job->mem[GTU_IRU_INDICES].monitored ? 0 : job->page->param[GTU_IRU_P_LATENCY];
+	c->port.latency = job->mem[GTU_IRU_INDICES].monitored ? 0 : gtu_job_latency(job, GTU_IRU_P_LATENCY);
 	j->status = (uint8_t)iru_core_run(c, until);
 	return STREAM_AGAIN;
 }

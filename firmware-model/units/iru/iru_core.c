@@ -175,7 +175,7 @@ static uint32_t add_f32(uint32_t resident, uint32_t newcomer)
 	memcpy(&b, &newcomer, 4);
 	a += b;
 	memcpy(&sum, &a, 4);
-	return a != a ? 0x7fc00000u : sum;
+	return a != a ? GTU_NAN_F32 : sum;
 }
 
 void iru_merge(struct iru_core *c, size_t at, uint64_t pair, uint32_t secondary)

@@ -256,7 +256,7 @@ static bool begin(struct gtu_job *job, struct gtu_stream *ring)
 	const struct peg_port port = {
 		.ctx = u, .refill = fetch_refill, .index = fetch_index, .edges = fetch_edges,
 		.load_vertices = load_vertices, .load_index = load_index, .load_edges = load_edges,
-		.spill = peg_spill, .unspill = peg_unspill, .latency = job->page->param[GTU_PEG_P_LATENCY],
+		.spill = peg_spill, .unspill = peg_unspill, .latency = gtu_job_latency(job, GTU_PEG_P_LATENCY),
 	};
 
 	memset(u, 0, sizeof(*u));

@@ -288,7 +288,7 @@ bool peg_flush(struct gtu_job *job, struct peg_unit *u, uint64_t until)
 			job->needed = lines;
 			return gtu_job_error(job, GTU_CPL_OVERFLOW, GTU_PEG_SPILL, 0), true;
 		}
-		u->flush_cycles = lines ? job->page->param[GTU_PEG_P_LATENCY] : 0;
+		u->flush_cycles = lines ? gtu_job_latency(job, GTU_PEG_P_LATENCY) : 0;
 		flush_next(u, 0);
 	}
 	while (u->flush_engine < u->core->stream.engines) {

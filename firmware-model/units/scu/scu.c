@@ -155,7 +155,7 @@ static struct scu_run *bind(struct gtu_job *job, const struct scu_params *p)
 	if (!operands(job, p))
 		return NULL;
 	r->port = (struct scu_port){ .ctx = job, .span = span, .fail = fail, .stream = watch_stream,
-				     .gather = watch_gather, .latency = param[GTU_SCU_P_LATENCY] };
+				     .gather = watch_gather, .latency = gtu_job_latency(job, GTU_SCU_P_LATENCY) };
 	r->p = *p;
 	r->imm = job->desc.imm;
 	r->s = (struct scu_state *)job->state;
@@ -178,6 +178,7 @@ static bool start(struct gtu_job *job)
 	const struct gtu_hw_desc *d = &job->desc;
 	struct scu_params p;
 	struct scu_run *r;
+	uint32_t absent;
 
 	if (d->param & ~GTU_SCU_PARAM_MASK || d->param2)
 		return gtu_job_error(job, GTU_CPL_RESERVED, 0xff, 0), false;
@@ -186,6 +187,9 @@ static bool start(struct gtu_job *job)
 	p = scu_params_of(d->opcode, d->param);
 	if (!params_valid(job, &p))
 		return gtu_job_error(job, GTU_CPL_PARAM, 0xff, 0), false;
+	absent = gtu_dev_config(job->dev)->absent_scu;
+	if ((p.filters && absent & GTU_ABSENT_SCU_FILTER) || (p.group && absent & GTU_ABSENT_SCU_GROUP))
+		return gtu_job_error(job, GTU_CPL_ABSENT, 0xff, 0), false;
 	if (!table_lines_valid(job, GTU_SCU_FILTER_TABLE))
 		return gtu_job_error(job, GTU_CPL_OPERAND, GTU_SCU_FILTER_TABLE, 0), false;
 	if (!table_lines_valid(job, GTU_SCU_GROUP_TABLE))

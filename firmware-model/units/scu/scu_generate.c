@@ -391,6 +391,17 @@ static bool generate_runs(struct scu_run *r, uint64_t slots)
 	for (i = 0; i < r->m; i++)                                                                 \
 		((type *)a)[i] += ((const type *)b)[i]
 
+/* Every sum that is not a number has the same bits: processors differ in which operand's they keep. */
+#define ADD_REAL(real, bits, nan)                                                                  \
+	for (i = 0; i < r->m; i++) {                                                               \
+		const real sum = ((const real *)a)[i] + ((const real *)b)[i];                      \
+												   \
+		if (sum == sum)                                                                    \
+			((real *)a)[i] = sum;                                                      \
+		else                                                                               \
+			((bits *)a)[i] = nan;                                                      \
+	}
+
 /* Sum the given costs into cost[0]. */
 static void add_costs(struct scu_run *r)
 {
@@ -402,9 +413,9 @@ static void add_costs(struct scu_run *r)
 	if (!r->mem[GTU_SCU_COST_GATHERED].given || !r->mem[GTU_SCU_COST_INPUT].given)
 		return;
 	if (r->p.type == GTU_TYPE_FLOAT && r->p.cost_width == 2)
-		ADD(scu_f32);
+		ADD_REAL(scu_f32, scu_u32, GTU_NAN_F32)
 	else if (r->p.type == GTU_TYPE_FLOAT)
-		ADD(scu_f64);
+		ADD_REAL(scu_f64, scu_u64, GTU_NAN_F64)
 	else if (r->p.cost_width == 2)
 		ADD(scu_u32);
 	else

@@ -133,7 +133,7 @@ static bool register_round(struct gtu_job *job, struct wvr_unit *u)
 	if (m->monitored)
 		gtu_watch_stream(m, (uint64_t)first * sizeof(*r), (uint64_t)(u->read - first) * sizeof(*r),
 				 u->core->cycle);
-	wvr_core_pass(u->core, job->page->param[GTU_WVR_P_LATENCY] +
+	wvr_core_pass(u->core, gtu_job_latency(job, GTU_WVR_P_LATENCY) +
 			       (u->read - first + GTU_LINE_BYTES / sizeof(*r) - 1) /
 			       (GTU_LINE_BYTES / sizeof(*r)));
 	u->round++;

@@ -86,8 +86,9 @@ typedef uint64_t gtu_le64;
 #define GTU_REG_EVENT_RINGS	0x054
 #define GTU_REG_DOORBELL_STRIDE	0x058		/* log2 of the bytes between two doorbell pages */
 #define GTU_REG_CLOCK_HZ	0x060		/* 64: nominal frequency of the logical cycles */
-#define GTU_REG_CYCLES		0x068		/* 64: logical cycles since reset */
-#define GTU_REG_APERTURE_SIZE	0x070		/* 64: bytes */
+#define GTU_REG_CYCLES		0x068		/* 64: sum of the cycles of all jobs since reset; without
+						 * CAP_LOGICAL_CYCLES: clocks since reset */
+#define GTU_REG_APERTURE_SIZE	0x070		/* 64: bytes; 0: no aperture */
 #define GTU_REG_FDT_OFFSET	0x080		/* offset of the blob in BAR0 */
 #define GTU_REG_FDT_LENGTH	0x084		/* bytes */
 #define GTU_REG_FDT_CRC		0x088		/* CRC-32 (IEEE 802.3, reflected) of the blob */
@@ -113,6 +114,9 @@ typedef uint64_t gtu_le64;
 #define GTU_CAP_CANCEL		(1ull << 3)	/* 1.1: GTU_MBOX_QUEUE_CANCEL */
 #define GTU_CAP_STREAM_EVENTS	(1ull << 4)	/* 1.1: GTU_DB_ARM_STREAM */
 #define GTU_CAP_SEEK		(1ull << 5)	/* 1.1: GTU_MBOX_QUEUE_SEEK */
+#define GTU_CAP_LOGICAL_CYCLES	(1ull << 6)	/* 1.1: all cycles are those of the specification's
+						 * formulas; else the device's real clocks, and records
+						 * of a stream may be in another order */
 
 #define GTU_UNIT_SCU		(1u << 0)
 #define GTU_UNIT_IRU		(1u << 1)
@@ -138,7 +142,9 @@ typedef uint64_t gtu_le64;
 					 * (1..16; 0: 1) */
 #define GTU_MBOX_CTX_DISABLE	2	/* context; its queues are disabled first */
 #define GTU_MBOX_INVALIDATE	3	/* context, slot; completes when no access through the
-					 * old entry is in flight */
+					 * old entry is in flight and no translation of it is
+					 * cached. It does not wait for the end of a job: the job
+					 * continues with the new entry, or ends with GTU_CPL_KEY */
 #define GTU_MBOX_QUEUE_ENABLE	4	/* queue, context, SQ address, CQ address, log2 SQ | log2
 					 * CQ << 8, event ring */
 #define GTU_MBOX_QUEUE_DISABLE	5	/* queue; a running job is dropped without a completion */
@@ -176,6 +182,10 @@ typedef uint64_t gtu_le64;
 /*
  * A context's region table is an array of these, written only by the driver. A key is
  * generation << 16 | slot. Generation 0 is never valid, so key 0 means "no region".
+ *
+ * Alignment, or GTU_CPL_KEY: `offset` and, at level 0, `base` to 8 bytes; addresses of chunks to
+ * 4096 bytes; addresses of pages to the page. length and offset are at most 2^62, or within the
+ * aperture. Addresses are computed modulo 2^64.
  *
  * levels = 0: the region is contiguous on the bus; byte b is at base + offset + b.
  * levels = 1..3: base is the address of a 4 KiB chunk of 512 little-endian addresses: of pages at
@@ -324,6 +334,13 @@ GTU_UNIT_ROWS(GTU_SLOT_NUMBERS)
 #define GTU_TABLE_LINES_LOG2	24
 #define GTU_TABLE_LINES_MAX	(1u << GTU_TABLE_LINES_LOG2)
 
+/*
+ * Floating point, here and in the IRU: IEEE 754, to nearest even, subnormals kept. A sum that is NaN
+ * has the bits below.
+ */
+#define GTU_NAN_F32		0x7fc00000u
+#define GTU_NAN_F64		0x7ff8000000000000ull
+
 #define GTU_HASH		0x9E3779B1u
 #define GTU_LINE_BYTES		128u
 #define GTU_SECTOR_BYTES	32u
@@ -465,13 +482,18 @@ GTU_HW_ASSERT(sizeof(struct gtu_hw_warp) == 64, "warp header is 64 bytes");
 
 /* ---- Completions ---------------------------------------------------------------------------- */
 
+/*
+ * Written as one aligned 64-byte write, or with `phase` last. Before it is visible, all data of its
+ * job is, and the device accepts a consumer index that counts it. Then follow the queue's status
+ * block and the event, in this order.
+ */
 struct gtu_hw_cpl {
 	gtu_le64 cookie;
 	gtu_le64 count;			/* elements produced (bits for BITMASK, records for
 					 * streams) */
 	gtu_le64 needed;		/* OVERFLOW: sufficient capacity. INDEX, WIDTH: the
 					 * offending value. PEG: length of the output list */
-	gtu_le64 cycles;		/* logical cycles of this job alone */
+	gtu_le64 cycles;		/* of this job alone; see GTU_CAP_LOGICAL_CYCLES */
 	gtu_le64 dropped;		/* elements filtered out or merged */
 	gtu_le64 element;		/* on an error: index of the input element */
 	gtu_le32 sq_index;		/* index of the descriptor in the submission ring,
@@ -500,7 +522,7 @@ GTU_HW_ASSERT(sizeof(struct gtu_hw_cpl) == 64, "completion is 64 bytes");
 #define GTU_CPL_OVERFLOW	9	/* the output does not fit; nothing is written past its
 					 * end */
 #define GTU_CPL_DMA		10	/* host memory did not respond */
-#define GTU_CPL_ABSENT		11	/* the unit is absent in this build */
+#define GTU_CPL_ABSENT		11	/* the unit, operation or option is absent in this build */
 #define GTU_CPL_LIMIT		12	/* cycle limit exceeded */
 #define GTU_CPL_WIDTH		13	/* an element is wider than this build supports */
 #define GTU_CPL_STALLED		14	/* the consumer of a stream blocked an exclusive unit for

@@ -43,7 +43,7 @@
 /* ---- SCU ------------------------------------------------------------------------------------ */
 
 #define GTU_SCU_PARAMETER_ROWS(P, F, H)                                                            \
-	P(SCU, scu, WIDTH, width, "pipeline-width", 4, 1, 64, 1, "elements per cycle")               \
+	P(SCU, scu, WIDTH, width, "pipeline-width", 4, 1, 64, 0, "elements per cycle")               \
 	P(SCU, scu, LATENCY, latency, "fetch-latency", 200, 1, 1 << 20, 1, "cycles per fetch")    \
 	P(SCU, scu, MERGE, merge, "merge-window", 4, 1, 32, 1, "elements of the merge window")     \
 	F(SCU, WAYS, ways, "table-ways", GTU_TABLE_WAYS, "ways of a table's set")                  \

@@ -200,7 +200,7 @@ TEST(invalid_configurations_are_rejected)
 {
 	static const struct gtu_dev_config bad[] = {
 		{ .contexts = 5000 }, { .queues = 257 }, { .regions_log2 = 17 }, { .aperture_bytes = 5000 },
-		{ .scu_width = 65 }, { .iru_partitions = 3 }, { .iru_sets = 100 }, { .iru_interleave = 64 },
+		{ .scu_width = 65 }, { .scu_width = 3 }, { .iru_partitions = 3 }, { .iru_sets = 100 }, { .iru_interleave = 64 },
 		{ .iru_index_bits = 33 }, { .iru_partitions = 16, .iru_banks = 16 }, { .iru_queue_depth = 31 },
 		{ .iru_ring_depth = 5000 }, { .doorbell_stride_log2 = 17 }, { .iru_sets = 4, .iru_banks = 8 },
 	};

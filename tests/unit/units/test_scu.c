@@ -283,9 +283,9 @@ TEST(random_jobs_of_a_narrow_unit)
 	random_cases(TEST_CASES(3000), 2, &(struct gtu_dev_config){ .scu_width = 1, .scu_latency = 7, .scu_merge = 1 });
 }
 
-TEST(random_jobs_of_an_odd_unit)
+TEST(random_jobs_of_a_wide_unit)
 {
-	random_cases(TEST_CASES(2000), 3, &(struct gtu_dev_config){ .scu_width = 13, .scu_latency = 33, .scu_merge = 32 });
+	random_cases(TEST_CASES(2000), 3, &(struct gtu_dev_config){ .scu_width = 64, .scu_latency = 33, .scu_merge = 32 });
 }
 
 TEST_MAIN

@@ -355,6 +355,7 @@ extern struct platform_driver gtu_platform_driver;
 	GTU_MBOX_QUERY(gtu, epoch, cmd, NULL, __VA_ARGS__)
 #define GTU_MBOX_QUERY(gtu, epoch, cmd, result, ...)                                               \
 	gtu_mbox_query(gtu, epoch, cmd, (const u64 [GTU_MBOX_ARGS]) { __VA_ARGS__ }, result)
+u64 gtu_scaled(u64 time);
 int gtu_hw_identify(struct gtu_device *gtu, u64 regs_bytes, u64 doorbells_bytes);
 void gtu_fdt_read(struct gtu_device *gtu);
 u32 gtu_epoch_now(struct gtu_device *gtu);

@@ -18,14 +18,24 @@ static unsigned int mailbox_timeout_ms = 2000;
 module_param(mailbox_timeout_ms, uint, 0644);
 MODULE_PARM_DESC(mailbox_timeout_ms, "Milliseconds until a mailbox command that is not answered resets the device");
 
+static unsigned int time_scale = 1;
+module_param(time_scale, uint, 0644);
+MODULE_PARM_DESC(time_scale, "Factor of all time limits, for a simulated device that is slow: 1 to 100000");
+
+/* A time limit for the device, in any unit, multiplied by time_scale. */
+u64 gtu_scaled(u64 time)
+{
+	return time * clamp(READ_ONCE(time_scale), 1u, 100000u);
+}
+
 static int gtu_mbox_poll(struct gtu_device *gtu, u32 *status)
 {
 	int ret;
 
 	ret = read_poll_timeout(gtu_rd, *status,
 				*status == GTU_ALL_ONES || !(*status & GTU_MBOX_BUSY), 20,
-				READ_ONCE(mailbox_timeout_ms) * USEC_PER_MSEC, false, gtu,
-				GTU_REG_MBOX_STATUS);
+				gtu_scaled((u64)READ_ONCE(mailbox_timeout_ms) * USEC_PER_MSEC),
+				false, gtu, GTU_REG_MBOX_STATUS);
 	if (*status == GTU_ALL_ONES) {
 		dev_err(gtu->parent, "device does not respond\n");
 		gtu_set_dead(gtu);

@@ -74,8 +74,8 @@ static void gtu_queue_end_jobs(struct gtu_queue *q, bool last)
 static int gtu_queues_suspend(struct gtu_device *gtu)
 {
 	unsigned int ms = READ_ONCE(suspend_timeout_ms);
-	unsigned long end = jiffies + msecs_to_jiffies(ms);
-	unsigned long last = end + msecs_to_jiffies(GTU_CANCEL_MS);
+	unsigned long end = jiffies + gtu_scaled(msecs_to_jiffies(ms));
+	unsigned long last = end + gtu_scaled(msecs_to_jiffies(GTU_CANCEL_MS));
 	u32 id, canceled = ~0u;
 	struct gtu_queue *q;
 	int ret;
@@ -89,8 +89,8 @@ static int gtu_queues_suspend(struct gtu_device *gtu)
 		ret = gtu_queue_suspend(q);
 		if (ret == -EAGAIN && time_after(jiffies, end) && id != canceled) {
 			dev_warn(gtu->parent,
-				 "suspend: canceling jobs that did not end within %u ms: queue %u of %s[%d]\n",
-				 ms, id, q->ctx->comm, q->ctx->pid);
+				 "suspend: canceling jobs that did not end within %llu ms: queue %u of %s[%d]\n",
+				 gtu_scaled(ms), id, q->ctx->comm, q->ctx->pid);
 			canceled = id;
 			gtu_queue_end_jobs(q, false);
 		} else if (ret == -EAGAIN && time_after(jiffies, last)) {

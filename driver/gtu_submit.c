@@ -346,7 +346,7 @@ static struct gtu_queue *gtu_submit_find_user(struct gtu_ctx *ctx, u32 slot, u32
  */
 int gtu_submit_settle(struct gtu_ctx *ctx, struct gtu_region *r)
 {
-	u64 deadline = ktime_get_ns() + GTU_SETTLE_NS;
+	u64 deadline = ktime_get_ns() + gtu_scaled(GTU_SETTLE_NS);
 	u32 slot = GTU_KEY_SLOT(r->key), index, tail, state;
 	struct gtu_queue *q;
 	int ret;

@@ -61,7 +61,8 @@ static bool gtu_queue_stalled(struct gtu_queue *q)
 		q->seen.hang_reported = false;
 		return false;
 	}
-	return !q->seen.hang_reported && time_after(jiffies, q->seen.since + msecs_to_jiffies(ms));
+	return !q->seen.hang_reported &&
+	       time_after(jiffies, q->seen.since + (unsigned long)gtu_scaled(msecs_to_jiffies(ms)));
 }
 
 /*

@@ -78,7 +78,8 @@ int gtu_setting(struct gtu_device *dev, uint32_t unit, uint32_t setting, uint32_
 /*
  * Set the timeout, in nanoseconds, of waits without a deadline: GTU_FOREVER, gtu_submit() into a
  * full ring, gtu_iru_load(), the SCU's functions and the algorithms. It applies to one job or one
- * record; then the call returns GTU_ERR_TIMEOUT. GTU_FOREVER, the default, disables it.
+ * record; then the call returns GTU_ERR_TIMEOUT. GTU_FOREVER, the default, disables it. The
+ * environment variable GTU_TIME_SCALE, a number that gtu_open() reads, multiplies all timeouts.
  */
 void gtu_set_timeout(struct gtu_device *dev, uint64_t timeout_ns);
 

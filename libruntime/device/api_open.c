@@ -15,10 +15,29 @@
 #include "firmware-model/device/gtu_units.h"
 #include "gtu/gpu.h"
 
+#define TIME_SCALE_MAX 1000000u
+
+/* The factor of timeouts that the environment sets; 0 with a message. */
+static uint64_t time_scale(struct gtu_error *err)
+{
+	const char *given = secure_getenv("GTU_TIME_SCALE");
+	char *end;
+	unsigned long long scale;
+
+	if (!given)
+		return 1;
+	scale = strtoull(given, &end, 10);
+	if (*given >= '0' && *given <= '9' && !*end && scale >= 1 && scale <= TIME_SCALE_MAX)
+		return scale;
+	gtu_fail(err, GTU_ERR_USAGE, "GTU_TIME_SCALE=%s is not a number from 1 to %u", given, TIME_SCALE_MAX);
+	return 0;
+}
+
 int gtu_open(const char *name, struct gtu_device **out, struct gtu_error *err)
 {
 	const struct gtu_backend_ops *ops;
 	struct gtu_device *dev;
+	uint64_t scale;
 	int rc;
 
 	*out = NULL;
@@ -35,10 +54,14 @@ int gtu_open(const char *name, struct gtu_device **out, struct gtu_error *err)
 				"there is no device \"%s\": use \"model\" (in this process; "
 				"\"model:scu_width=1\" sets a parameter), \"/dev/gtu0\" or "
 				"\"cuda:0\"", name);
+	scale = time_scale(err);
+	if (!scale)
+		return GTU_ERR_USAGE;
 	dev = calloc(1, sizeof(*dev));
 	if (!dev)
 		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a device");
 	dev->ops = ops;
+	dev->time_scale = scale;
 	dev->timeout_ns = GTU_FOREVER;
 	snprintf(dev->info.backend, sizeof(dev->info.backend), "%s", ops->name);
 	snprintf(dev->info.path, sizeof(dev->info.path), "%s", name);
@@ -64,7 +87,7 @@ void gtu_close(struct gtu_device *dev)
 
 void gtu_set_timeout(struct gtu_device *dev, uint64_t timeout_ns)
 {
-	dev->timeout_ns = timeout_ns;
+	dev->timeout_ns = gtu_scaled(dev, timeout_ns);
 }
 
 const struct gtu_info *gtu_get_info(const struct gtu_device *dev)

@@ -132,8 +132,7 @@ uint64_t gtu_deadline(const struct gtu_device *dev, uint64_t timeout_ns)
 {
 	uint64_t deadline;
 
-	if (timeout_ns == GTU_FOREVER)
-		timeout_ns = dev->timeout_ns;
+	timeout_ns = timeout_ns == GTU_FOREVER ? dev->timeout_ns : gtu_scaled(dev, timeout_ns);
 	if (timeout_ns == GTU_FOREVER || __builtin_add_overflow(gtu_now_ns(), timeout_ns, &deadline))
 		return UINT64_MAX;
 	return deadline;
@@ -141,8 +140,7 @@ uint64_t gtu_deadline(const struct gtu_device *dev, uint64_t timeout_ns)
 
 static int fail_timeout(const struct gtu_queue *q, uint64_t job, uint64_t timeout_ns, struct gtu_error *err)
 {
-	if (timeout_ns == GTU_FOREVER)
-		timeout_ns = q->dev->timeout_ns;
+	timeout_ns = timeout_ns == GTU_FOREVER ? q->dev->timeout_ns : gtu_scaled(q->dev, timeout_ns);
 	return gtu_fail(err, GTU_ERR_TIMEOUT, "%s has not completed job %llu within %g s", q->dev->info.path,
 			(unsigned long long)job, (double)timeout_ns * 1e-9);
 }

@@ -94,12 +94,19 @@ struct gtu_device {
 	const struct gtu_backend_ops *ops;
 	void *backend;			/* private to the backend */
 	struct gtu_info info;
-	uint64_t timeout_ns;		/* timeout of waits without a deadline, or GTU_FOREVER */
+	uint64_t timeout_ns;		/* timeout of waits without a deadline, scaled, or GTU_FOREVER */
+	uint64_t time_scale;		/* factor of timeouts */
 	const struct gtu_graph *placed;	/* by gtu_placement_create(), or NULL */
 	void *fdt;			/* validated copy from malloc(); NULL for a GPU */
 	size_t fdt_bytes;
 	const volatile unsigned char *ours; /* reads 0 in a child of fork(), which has no rings; NULL: the child may use the device */
 };
+
+/* @time_ns, a timeout or GTU_FOREVER, multiplied by the device's time scale. */
+static inline uint64_t gtu_scaled(const struct gtu_device *dev, uint64_t time_ns)
+{
+	return __builtin_mul_overflow(time_ns, dev->time_scale, &time_ns) ? GTU_FOREVER : time_ns;
+}
 
 /* Whether a parent process opened the device: its queues and regions belong to the parent. */
 static inline bool gtu_opened_by_parent(const struct gtu_device *dev)

@@ -149,5 +149,21 @@ says "gtu bringup skips only the units that tiny.py lacks" "^10 of 11 steps chec
 holds "stranger.py has another unit" grep -q "units 0x20," stranger.py.txt
 says "gtu bringup skips the aperture that bare.py lacks" "^9 of 11 steps checked; skipped: aperture, units$" bare.py.txt
 
+# a function whose first job takes longer than the tool waits, as in a simulation
+sed -e 's/^import .*/&, threading/' -e 's/^            self\.work()$/            self.slow()/' -e '/^    def doorbell/i\
+    slept = False\
+    def slow(self):\
+        threading.Timer(0 if self.slept else 4.3, self.work).start()\
+        self.slept = True\
+' "$root/tests/tiny/tiny.py" >slow.py
+tiny slow.py
+exits 4 "gtu bringup gives up on a job that takes 4.3 s" gtu bringup --device "socket:$work/tiny" --only dma
+says "gtu bringup reports the completion that did not arrive" "did not arrive in time" "$out"
+end_server
+tiny slow.py
+check "gtu bringup --time-scale 2 waits for it" gtu bringup --device "socket:$work/tiny" --only dma --time-scale 2
+end_server
+fails_with 2 "gtu bringup refuses a time scale of 0" "time-scale" gtu bringup --time-scale 0
+
 fails_with 2 "gtu serve refuses an unknown bug" "nonsense" gtu serve --socket s --bug nonsense
 finish

@@ -47,6 +47,7 @@ struct bringup {
 	/* options */
 	uint64_t lockstep;		/* descriptors; 0: none */
 	uint64_t seed;
+	uint64_t time_scale;		/* factor of time limits */
 	uint64_t march;			/* bytes of the aperture to march through */
 	bool reset;			/* function-level resets are allowed */
 	bool force;			/* give the function memory although registers are wrong */

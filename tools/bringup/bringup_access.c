@@ -29,8 +29,8 @@ bool access_wait(struct access *a, struct access_timer *t)
 	const bool in_process = strcmp(a->ops->kind, "model") == 0;
 
 	if (!t->end)
-		t->end = gtu_now_ns() + (TIMEOUT_NS >> a->timeouts);
-	if (in_process ? t->polls >= TIMEOUT_POLLS >> a->timeouts : gtu_now_ns() > t->end) {
+		t->end = gtu_now_ns() + (TIMEOUT_NS * a->time_scale >> a->timeouts);
+	if (in_process ? t->polls >= TIMEOUT_POLLS * a->time_scale >> a->timeouts : gtu_now_ns() > t->end) {
 		if (!t->over && a->timeouts < TIMEOUTS_MAX)
 			a->timeouts++;
 		t->over = true;
@@ -54,6 +54,7 @@ struct access *access_new(const struct access_ops *ops, size_t own, struct gtu_e
 		return NULL;
 	}
 	a->ops = ops;
+	a->time_scale = 1;
 	for (i = 0; i < ACCESS_VECTORS; i++)
 		a->vector[i] = -1;
 	return a;

@@ -24,6 +24,7 @@ struct access {
 	char link[96];			/* the kernel's description of the link, or "" */
 	bool has_memory, has_irqs;	/* memory() and the irq_ calls may work */
 	unsigned timeouts;		/* number of timeouts so far */
+	uint64_t time_scale;		/* factor of their length */
 	uint8_t *block;			/* memory of the last rig, for the next one */
 	uint64_t block_bus;
 	/* memory of access_block() and eventfds (-1: none) of access_eventfds() */

@@ -132,7 +132,7 @@ static int driver_run(struct side *s, const struct gtu_hw_desc *d, unsigned n, s
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	ring(own, GTU_DB_SUBMIT, own->tail | (uint64_t)own->head << 32);
 	for (i = 0; i < n; i++) {
-		const uint64_t end = gtu_now_ns() + 5000000000ull;
+		const uint64_t end = gtu_now_ns() + gtu_scaled(own->dev, 5000000000ull);
 
 		while (!gtu_completed(&own->rings, own->head)) {
 			rc = own->dev->ops->wait(own->dev, &own->rings, own->head, NULL, end, err);

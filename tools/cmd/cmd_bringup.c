@@ -53,6 +53,7 @@ static void help(void)
 	     "  --lockstep N      number of descriptors in the lock step [20000]\n"
 	     "  --seed S          seed of their random choice [1]\n"
 	     "  --march SIZE      bytes of the aperture to march through, at its start and at its end [2K]\n"
+	     "  --time-scale N    multiply the time limits by N, for a simulated device that is slow [1]\n"
 	     "  --bug NAME        with --device model: inject this bug\n"
 	     "  --bugs            list the known bugs by name, then exit\n\n"
 	     "Output:\n"
@@ -217,6 +218,8 @@ static int run(struct bringup *b, const char *where, enum gtu_bug bug, const str
 		rc = open_device(b, where, bug, may, &err);
 	if (rc)
 		return cli_exit(&err, rc);
+	if (b->a)
+		b->a->time_scale = b->time_scale;
 	cli_progress();
 	bringup_run(b, chosen);
 	if (b->a)
@@ -236,7 +239,7 @@ static int run(struct bringup *b, const char *where, enum gtu_bug bug, const str
 
 int cmd_bringup(int argc, char **argv)
 {
-	enum { DEVICE = 1, BUG, BUGS, UNBIND, RESCAN, HUGEPAGE, FORCE, NO_RESET, ONLY, LOCKSTEP, SEED, MARCH, JSON, HTML, HELP = 'h' };
+	enum { DEVICE = 1, BUG, BUGS, UNBIND, RESCAN, HUGEPAGE, FORCE, NO_RESET, ONLY, LOCKSTEP, SEED, MARCH, TIME_SCALE, JSON, HTML, HELP = 'h' };
 	static const struct option options[] = {
 		{ "device", required_argument, NULL, DEVICE },	{ "bug", required_argument, NULL, BUG },
 		{ "bugs", no_argument, NULL, BUGS },		{ "unbind", no_argument, NULL, UNBIND },
@@ -244,6 +247,7 @@ int cmd_bringup(int argc, char **argv)
 		{ "force", no_argument, NULL, FORCE },		{ "no-reset", no_argument, NULL, NO_RESET },
 		{ "only", required_argument, NULL, ONLY },	{ "lockstep", required_argument, NULL, LOCKSTEP },
 		{ "seed", required_argument, NULL, SEED },	{ "march", required_argument, NULL, MARCH },
+		{ "time-scale", required_argument, NULL, TIME_SCALE },
 		{ "json", required_argument, NULL, JSON },	{ "html", required_argument, NULL, HTML },
 		{ "help", no_argument, NULL, HELP },		{ NULL, 0, NULL, 0 },
 	};
@@ -260,6 +264,7 @@ int cmd_bringup(int argc, char **argv)
 	b->lockstep = LOCKSTEP_DEFAULT;
 	b->march = MARCH_DEFAULT;
 	b->seed = 1;
+	b->time_scale = 1;
 	b->reset = true;
 	while (ok && (option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
 		switch (option) {
@@ -274,6 +279,7 @@ int cmd_bringup(int argc, char **argv)
 		case LOCKSTEP: ok = cli_u64("--lockstep", optarg, 1, UINT64_MAX, &b->lockstep); break;
 		case SEED: ok = cli_u64("--seed", optarg, 0, UINT64_MAX, &b->seed); break;
 		case MARCH: ok = cli_u64("--march", optarg, 64, UINT64_MAX, &b->march); break;
+		case TIME_SCALE: ok = cli_u64("--time-scale", optarg, 1, 1000000, &b->time_scale); break;
 		case JSON: json = optarg; break;
 		case HTML: html = optarg; break;
 		case BUGS:

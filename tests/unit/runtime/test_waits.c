@@ -29,6 +29,29 @@ static struct gtu_hw_desc stuck(struct gtu_device *dev, struct gtu_region *r)
 	};
 }
 
+/* GTU_TIME_SCALE multiplies timeouts, for a simulated device that is slow. */
+TEST(timeouts_are_scaled)
+{
+	struct gtu_device *dev;
+	struct gtu_completion c;
+	struct gtu_queue *q;
+	struct gtu_region r;
+	struct gtu_hw_desc d;
+
+	CHECK(!setenv("GTU_TIME_SCALE", "0", 1));
+	FAILS(gtu_open("model", &dev, &err), GTU_ERR_USAGE, "GTU_TIME_SCALE=0 is not a number from 1 to 1000000");
+	CHECK(!setenv("GTU_TIME_SCALE", "20", 1));
+	dev = device(&q, 3, 3);
+	CHECK(!unsetenv("GTU_TIME_SCALE"));
+	d = stuck(dev, &r);
+	gtu_set_timeout(dev, 1000000);
+	OK(gtu_submit(q, &d, NULL, &err));
+	FAILS(gtu_next(q, GTU_FOREVER, &c, &err), GTU_ERR_TIMEOUT, "has not completed job 0 within 0.02 s");
+	FAILS(gtu_next(q, 500000, &c, &err), GTU_ERR_TIMEOUT, "within 0.01 s");
+	FAILS(gtu_next(q, 0, &c, &err), GTU_ERR_TIMEOUT, "within 0 s");
+	OK(gtu_queue_reset(q, &err));
+}
+
 TEST(waits_time_out)
 {
 	struct gtu_queue *q, *other;

@@ -105,7 +105,8 @@ void gtu_dev_clear(struct gtu_dev *dev)
 
 		if (!p->unit)
 			continue;
-		p->owner = NULL;
+		if (!gtu_bug(dev, GTU_BUG_RESET_JOB))
+			p->owner = NULL;
 		p->next_owner = NULL;
 		memset(p->live, 0, sizeof(p->live));
 		memset(p->shown, 0, sizeof(p->shown));

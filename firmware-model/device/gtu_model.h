@@ -139,7 +139,20 @@ void gtu_dev_idle(struct gtu_dev *dev, uint64_t cycles);
 	B(COUNTER_CLEAR, "counter-clear", "CLEAR does not clear the counters") \
 	B(DATA, "data", "a COPY of 2-byte elements from byte 6 of a line loses a bit 64 bytes on") \
 	B(CYCLES, "cycles", "a COPY of more than 1 KiB reports one cycle too few") \
-	B(COUNTER, "counter", "the SCU's counter of output elements is one too high")
+	B(COUNTER, "counter", "the SCU's counter of output elements is one too high") \
+	B(FILTER, "filter", "BEST compares signed costs as unsigned ones") \
+	B(GROUP, "group", "grouping takes every target for one of 1-byte elements") \
+	B(KEEP, "keep", "KEEP clears the tables") \
+	B(BLOCK, "block", "a parameter block is read from a multiple of 64 bytes on") \
+	B(FLOAT, "float", "BITMASK compares floats as signed integers") \
+	B(INDEX_8, "index-8", "8-byte indices are read one element too late") \
+	B(LIMIT, "limit", "the limit of a descriptor counts 1000 cycles, not 1024") \
+	B(DEMAND, "demand", "the IRU ignores DEMAND") \
+	B(RETURN_RING, "return-ring", "the last entry of a return ring is taken but ignored") \
+	B(CANCEL, "cancel", "cancelled jobs report a count of 0") \
+	B(INVALIDATE, "invalidate", "a running job keeps its regions after INVALIDATE") \
+	B(RESET_JOB, "reset-job", "a reset during a stream leaves its unit held") \
+	B(CUT, "cut", "a COPY that is interrupted reports one cycle too many")
 enum gtu_bug {
 #define GTU_BUG_NUMBER(NAME, ...) GTU_BUG_##NAME,
 	GTU_BUG_ROWS(GTU_BUG_NUMBER)

@@ -86,6 +86,7 @@ static unsigned resolve(struct gtu_job *job, const struct gtu_requirement *want)
 	struct gtu_dev *dev = job->dev;
 	const unsigned slot = want->slot;
 	struct gtu_mem *m = &job->mem[slot];
+	const bool again = gtu_bug(dev, GTU_BUG_INVALIDATE) && job->cycles;
 	static const struct gtu_hw_operand none;
 	const struct gtu_hw_operand *op = slot < job->operands ? &job->operand[slot] : &none;
 	uint64_t bytes, space;
@@ -106,7 +107,7 @@ static unsigned resolve(struct gtu_job *job, const struct gtu_requirement *want)
 	if (want->need == GTU_REQUIRE_NONE || op->offset & ((1ull << want->width_log2) - 1) ||
 	    (op->count == GTU_COUNT_TO_END && !want->rest))
 		return GTU_CPL_OPERAND;
-	status = region_fetch(dev, job->context, op->key, &m->region);
+	status = again && m->region.key == op->key ? GTU_CPL_OK : region_fetch(dev, job->context, op->key, &m->region);
 	if (status)
 		return status;
 	if ((want->need & GTU_REQUIRE_READ && !(m->region.flags & GTU_REGION_READ)) ||

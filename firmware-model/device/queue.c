@@ -355,7 +355,10 @@ static bool fetch(struct gtu_dev *dev, struct gtu_hwq *q)
 	job->delay = 0;
 	if (dev->config.caps_off & GTU_CAP_LOGICAL_CYCLES)
 		job->delay = (uint32_t)gtu_splitmix64_hash(dev->jobs++) & DELAY_MAX;
-	job->limit = job->desc.limit ? (uint64_t)job->desc.limit << 10 : dev->cycle_limit;
+	job->limit = !job->desc.limit ? dev->cycle_limit :
+		     (uint64_t)job->desc.limit * (gtu_bug(dev, GTU_BUG_LIMIT) ? 1000 : 1024);
+	if (gtu_bug(dev, GTU_BUG_DEMAND) && job->desc.opcode == GTU_OP_IRU_STREAM)
+		job->desc.param &= ~GTU_IRU_DEMAND;
 	memcpy(job->operand, job->desc.operand, sizeof(job->desc.operand));
 	for (i = GTU_DESC_OPERANDS; i < GTU_BLOCK_OPERANDS; i++)
 		job->operand[i] = (struct gtu_hw_operand){ 0 };
@@ -368,6 +371,8 @@ static bool fetch_block(struct gtu_job *job)
 	static const struct gtu_requirement want = { .slot = 0, .width_log2 = 4, .need = GTU_REQUIRE_READ };
 	const uint32_t n = job->desc.operand[0].count;
 
+	if (gtu_bug(job->dev, GTU_BUG_BLOCK))
+		job->operand[0].offset &= ~63ull;
 	if (!n || n > GTU_BLOCK_OPERANDS)
 		return gtu_job_error(job, GTU_CPL_OPERAND, 0, 0), false;
 	if (!gtu_job_operands(job, &want, 1) ||
@@ -485,6 +490,8 @@ bool gtu_queue_cancel(struct gtu_dev *dev, struct gtu_hwq *q, uint32_t until)
 		if (q->job.started)
 			stop(&q->job, GTU_CPL_CANCELED);
 		gtu_job_error(&q->job, GTU_CPL_CANCELED, 0xff, 0);
+		if (gtu_bug(dev, GTU_BUG_CANCEL))
+			q->job.count = 0;
 		complete(dev, q);
 		gtu_queue_wake_all(dev);	/* its unit, or its claim to one, is free */
 	} else if (fetchable(q)) {

@@ -171,7 +171,8 @@ bool stream_receive(struct gtu_stream *s, unsigned n, uint32_t *received, uint32
 		uint32_t k = entries < STREAM_BATCH ? entries : STREAM_BATCH;
 
 		k = k < s->return_size - from ? k : s->return_size - from;
-		if (!take(s->ring->job, n, n * s->stride + s->return_at + (uint64_t)from * s->return_width, k))
+		if (!take(s->ring->job, n, n * s->stride + s->return_at + (uint64_t)from * s->return_width,
+			  k - (gtu_bug(s->ring->job->dev, GTU_BUG_RETURN_RING) && k == entries)))
 			return false;
 		*received += k;
 		entries -= k;

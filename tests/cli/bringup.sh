@@ -50,10 +50,14 @@ prints "gtu bringup --only aperture runs one step" "over 16384 bytes" gtu bringu
 lacks "--only aperture leaves out DMA and lockstep" "^ok +(dma|lockstep)" "$out"
 
 # boards that are smaller than the model's default build
-for board in queues=1 contexts=1,queues=1,vectors=1,event_rings=1 ring_log2=4,regions_log2=4 aperture_bytes=4096 absent_units=2 caps_off=4; do
+for board in queues=1 contexts=1,queues=1,vectors=1,event_rings=1 ring_log2=4,regions_log2=4 aperture_bytes=4096 absent_units=2 caps_off=4 \
+	caps_off=8 caps_off=64; do
 	check "gtu bringup passes the board $board" gtu bringup --device "model:$board"
 	says "gtu bringup checks every step of the board $board" "^11 of 11 steps checked$" "$out"
 done
+says "without logical cycles, cycles are not compared" "except for cycles and the order of streams" "$out"
+check "gtu bringup passes a board with a part of the SCU" gtu bringup --device model:absent_scu=0x72
+says "lockstep reports the operations that are absent" "the SCU answers ABSENT to: DATA, EXPAND, filtering, grouping" "$out"
 check "gtu bringup passes a board without units" gtu bringup --device model:absent_units=31
 says "gtu bringup reports the step that it skipped" "^10 of 11 steps checked; skipped: units$" "$out"
 exits 1 "gtu bringup fails if a step that was asked for is skipped" gtu bringup --device model:absent_units=31 --only dma,units

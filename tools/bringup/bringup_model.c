@@ -5,15 +5,17 @@
 #include <unistd.h>
 
 #include "bringup_access.h"
+#include "gtu/splitmix64.h"
 #include "uapi/gtu/hw.h"
 #include "firmware-model/transport/pci_function.h"
 
-#define BUDGET		(1u << 20)	/* of a step */
+#define BUDGET_LOG2	21u		/* of the longest step, exclusive */
 
 struct model {
 	struct pci_function *function;
 	bool open[ACCESS_VECTORS];		/* the function has the eventfd */
 	unsigned msix;			/* offset of the capability */
+	uint64_t seed;			/* of the steps' lengths */
 };
 
 static struct model *model(struct access *a)
@@ -118,9 +120,12 @@ static void irq_mask(struct access *a, unsigned vector, bool masked)
 	write_bar(a, GTU_BAR_MSIX, vector * PCI_MSIX_ENTRY_SIZE + PCI_MSIX_ENTRY_VECTOR_CTRL, 4, masked);
 }
 
+/* Steps of random length, as if memory were late: results must not depend on it. */
 static void work(struct access *a)
 {
-	pci_function_step(model(a)->function, BUDGET);
+	const unsigned log2 = (unsigned)(gtu_splitmix64_next(&model(a)->seed) >> 32) % BUDGET_LOG2;
+
+	pci_function_step(model(a)->function, 1ull << log2);
 }
 
 static void close_model(struct access *a)

@@ -146,23 +146,31 @@ void rig_submit(struct rig *r, unsigned q)
 	rig_doorbell(r, q, GTU_DB_SUBMIT, r->q[q].tail | (uint64_t)r->q[q].head << 32);
 }
 
+static const struct gtu_hw_cpl *next_completion(const struct rig *r, unsigned q)
+{
+	return (struct gtu_hw_cpl *)(void *)(r->at + RIG_CQ(q)) + (r->q[q].head & ((1u << r->queue_log2) - 1));
+}
+
+bool rig_completed(const struct rig *r, unsigned q)
+{
+	return __atomic_load_n(&next_completion(r, q)->phase, __ATOMIC_ACQUIRE) == (r->q[q].head >> r->queue_log2 & 1 ? 0 : 1);
+}
+
 bool rig_take(struct rig *r, unsigned q, struct gtu_hw_cpl *cpl, struct gtu_error *err)
 {
 	const uint32_t size = 1u << r->queue_log2;
-	const struct gtu_hw_cpl *at = (struct gtu_hw_cpl *)(void *)(r->at + RIG_CQ(q)) + (r->q[q].head & (size - 1));
 	const struct gtu_hw_queue_status *s = (void *)((struct gtu_hw_cpl *)(void *)(r->at + RIG_CQ(q)) + size);
-	const uint16_t phase = r->q[q].head & size ? 0 : 1;
 	struct access_timer timer = { 0 };
 
-	while (__atomic_load_n(&at->phase, __ATOMIC_ACQUIRE) != phase) {
-		if (access_wait(r->a, &timer) || __atomic_load_n(&at->phase, __ATOMIC_ACQUIRE) == phase)
+	while (!rig_completed(r, q)) {
+		if (access_wait(r->a, &timer) || rig_completed(r, q))
 			continue;
 		gtu_fail(err, GTU_ERR_TIMEOUT, "completion %u of queue %u did not arrive in time: the status block has state %u, "
 			 "%u fetched, %u completed; STATUS 0x%x, ERROR 0x%x (0x%" PRIx64 ")", r->q[q].head, q, s->state, s->sq_head, s->cq_tail,
 			 access_reg(r->a, GTU_REG_STATUS), access_reg(r->a, GTU_REG_ERROR), access_reg64(r->a, GTU_REG_ERROR_INFO));
 		return false;
 	}
-	*cpl = *at;
+	*cpl = *next_completion(r, q);
 	r->q[q].head++;
 	return true;
 }

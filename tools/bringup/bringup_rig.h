@@ -53,6 +53,8 @@ uint32_t rig_region_scattered(struct rig *r, const uint32_t *page, unsigned page
 void rig_put(struct rig *r, unsigned q, const struct gtu_hw_desc *d);
 void rig_doorbell(struct rig *r, unsigned q, uint32_t reg, uint64_t value);
 void rig_submit(struct rig *r, unsigned q);
+/* Whether the next completion of queue @q is there. */
+bool rig_completed(const struct rig *r, unsigned q);
 /* Take the next completion of queue @q. Returns false after a timeout; @err describes the queue. */
 bool rig_take(struct rig *r, unsigned q, struct gtu_hw_cpl *cpl, struct gtu_error *err);
 /* Run one descriptor from doorbell to completion. */
@@ -60,7 +62,7 @@ bool rig_do(struct rig *r, const struct gtu_hw_desc *d, struct gtu_hw_cpl *cpl, 
 
 /* ---- Sides ---------------------------------------------------------------------------------------------- */
 
-#define SIDE_REGIONS	12
+#define SIDE_REGIONS	14
 #define SIDE_BATCH	256u		/* most descriptors at a time */
 #define SIDE_COUNTERS	24		/* counters of a unit that are compared, from the first */
 
@@ -74,6 +76,7 @@ struct side {
 	uint8_t *arena;			/* RIG_DATA_BYTES, zeroed */
 	uint32_t key[SIDE_REGIONS];
 	unsigned batch;			/* most descriptors at a time */
+	struct rig *rig;		/* NULL: behind a driver */
 	/*
 	 * Keys of @d are indices of regions + 1 and are replaced. Returns 0, or a code with a
 	 * message.
@@ -81,9 +84,13 @@ struct side {
 	int (*run)(struct side *s, const struct gtu_hw_desc *d, unsigned n, struct gtu_hw_cpl *cpl, struct gtu_error *err);
 	int (*read)(struct side *s, uint32_t reg, uint64_t *value, struct gtu_error *err);
 	int (*write)(struct side *s, uint32_t reg, uint32_t value, struct gtu_error *err);
+	/* Set up the rig again, with the same keys, after a reset of the device; NULL behind a driver. */
+	int (*restart)(struct side *s, struct gtu_error *err);
 	void (*close)(struct side *s);
 	void *own;
 };
+/* @to: @from with the keys of @s. */
+void side_put_keys(const struct side *s, struct gtu_hw_desc *to, const struct gtu_hw_desc *from);
 
 /* The function under test, through its access or its driver: either b->a or b->device is set. */
 int side_of_device(struct side *s, struct bringup *b, const struct side_region *region, unsigned n, struct gtu_error *err);

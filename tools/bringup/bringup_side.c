@@ -13,10 +13,13 @@
 
 struct rig_side {
 	struct rig rig;
+	struct bringup like;		/* limits of the device */
+	const struct side_region *region;
+	unsigned regions;
 	struct access *model;		/* owned, or NULL */
 };
 
-static void with_keys(const struct side *s, struct gtu_hw_desc *to, const struct gtu_hw_desc *from)
+void side_put_keys(const struct side *s, struct gtu_hw_desc *to, const struct gtu_hw_desc *from)
 {
 	unsigned i;
 
@@ -37,7 +40,7 @@ static int rig_run(struct side *s, const struct gtu_hw_desc *d, unsigned n, stru
 	unsigned i;
 
 	for (i = 0; i < n; i++) {
-		with_keys(s, &whole, &d[i]);
+		side_put_keys(s, &whole, &d[i]);
 		rig_put(r, 0, &whole);
 	}
 	rig_submit(r, 0);
@@ -74,11 +77,21 @@ static void rig_side_close(struct side *s)
 	s->own = NULL;
 }
 
+static int rig_restart(struct side *s, struct gtu_error *err)
+{
+	struct rig_side *own = s->own;
+	unsigned i;
+	int rc = rig_open(&own->rig, &own->like, own->rig.a, 0, err);
+
+	for (i = 0; i < own->regions && !rc; i++)
+		s->key[i] = rig_region(&own->rig, RIG_DATA + own->region[i].offset, own->region[i].bytes, own->region[i].rights);
+	return rc;
+}
+
 static int side_of_access(struct side *s, struct bringup *b, struct access *a, bool ours, const struct side_region *region, unsigned n,
 			  struct gtu_error *err)
 {
 	struct rig_side *own = calloc(1, sizeof(*own));
-	unsigned i;
 	int rc;
 
 	if (!own) {
@@ -87,8 +100,13 @@ static int side_of_access(struct side *s, struct bringup *b, struct access *a, b
 		return gtu_fail(err, GTU_ERR_NOMEM, "no memory");
 	}
 	own->model = ours ? a : NULL;
-	*s = (struct side){ .name = a->name, .run = rig_run, .read = rig_read, .write = rig_write, .close = rig_side_close, .own = own };
-	rc = rig_open(&own->rig, b, a, 0, err);
+	*s = (struct side){ .name = a->name, .run = rig_run, .read = rig_read, .write = rig_write, .restart = rig_restart,
+			    .close = rig_side_close, .rig = &own->rig, .own = own };
+	own->like = *b;
+	own->region = region;
+	own->regions = n;
+	own->rig.a = a;
+	rc = rig_restart(s, err);
 	if (rc) {
 		rig_side_close(s);
 		return rc;
@@ -96,8 +114,6 @@ static int side_of_access(struct side *s, struct bringup *b, struct access *a, b
 	s->arena = own->rig.at + RIG_DATA;
 	s->batch = 1u << own->rig.queue_log2;
 	memset(s->arena, 0, RIG_DATA_BYTES);
-	for (i = 0; i < n; i++)
-		s->key[i] = rig_region(&own->rig, RIG_DATA + region[i].offset, region[i].bytes, region[i].rights);
 	return 0;
 }
 
@@ -128,7 +144,7 @@ static int driver_run(struct side *s, const struct gtu_hw_desc *d, unsigned n, s
 	int rc;
 
 	for (i = 0; i < n; i++)
-		with_keys(s, &own->rings.sq[own->tail++ & ((1u << own->rings.sq_log2) - 1)], &d[i]);
+		side_put_keys(s, &own->rings.sq[own->tail++ & ((1u << own->rings.sq_log2) - 1)], &d[i]);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	ring(own, GTU_DB_SUBMIT, own->tail | (uint64_t)own->head << 32);
 	for (i = 0; i < n; i++) {
@@ -226,7 +242,8 @@ int side_of_device(struct side *s, struct bringup *b, const struct side_region *
 int side_of_model(struct side *s, struct bringup *b, const struct side_region *region, unsigned n, struct gtu_error *err)
 {
 	/* all parameters that affect a result or a cycle count */
-	struct gtu_dev_config config = { .absent_units = ~b->units & ((1u << GTU_UNIT_COUNT) - 1), .clock_hz = b->clock_hz };
+	struct gtu_dev_config config = { .absent_units = ~b->units & ((1u << GTU_UNIT_COUNT) - 1), .absent_scu = b->absent_scu,
+					 .clock_hz = b->clock_hz };
 	const struct gtu_parameter *q;
 	unsigned u;
 	struct bringup like = *b;

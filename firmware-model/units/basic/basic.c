@@ -120,7 +120,7 @@ static void fill(uint8_t *to, uint64_t bytes, uint64_t value, unsigned width, ui
 static int run(struct gtu_job *job, uint64_t budget)
 {
 	struct basic_state *s = (struct basic_state *)job->state;
-	const bool is_fill = job->desc.opcode == GTU_OP_FILL;
+	const bool is_fill = job->desc.opcode == GTU_OP_FILL, cut = s->done;
 	const unsigned width = 1u << (job->desc.param & 3);
 	struct gtu_mem *from, *to;
 	uint64_t total, part, got;
@@ -166,6 +166,7 @@ static int run(struct gtu_job *job, uint64_t budget)
 	}
 	job->count = s->done / width;
 	job->cycles = job->dev->config.scu_latency + (s->done + GTU_SECTOR_BYTES - 1) / GTU_SECTOR_BYTES;
+	job->cycles += gtu_bug(job->dev, GTU_BUG_CUT) && s->done == total && cut && !is_fill;
 	return s->done < total ? GTU_RUN_MORE : GTU_RUN_DONE;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The SCU as a unit of the device: checks a descriptor's parameters and operands, and runs the core over its regions. */
-#include "firmware-model/device/device.h"
+#include "firmware-model/device/core.h"
 #include "scu_core.h"
 
 /* A job's state between calls, in job->state. */
@@ -145,6 +145,23 @@ static void watch_gather(void *ctx, unsigned slot, const uint64_t *byte, unsigne
 	m->write = writes;
 }
 
+/* Injected bugs. */
+static void misbehave(const struct gtu_job *job, struct scu_run *r)
+{
+	struct scu_params *p = &r->p;
+
+	if (gtu_bug(job->dev, GTU_BUG_FILTER) && p->best && p->type == GTU_TYPE_SIGNED)
+		p->type = GTU_TYPE_UNSIGNED;
+	if (gtu_bug(job->dev, GTU_BUG_FLOAT) && p->op == GTU_OP_SCU_BITMASK && p->type == GTU_TYPE_FLOAT)
+		p->type = GTU_TYPE_SIGNED;
+	if (gtu_bug(job->dev, GTU_BUG_GROUP) && p->group)
+		p->target = 0;
+	if (gtu_bug(job->dev, GTU_BUG_KEEP))
+		p->keep = false;
+	if (gtu_bug(job->dev, GTU_BUG_INDEX_8) && p->index_width == 3 && r->mem[GTU_SCU_INDEX].base)
+		r->mem[GTU_SCU_INDEX].base += 8;
+}
+
 /* Prepare the core with the job's operands, which are resolved again in each call. NULL: the job has failed. */
 static struct scu_run *bind(struct gtu_job *job, const struct scu_params *p)
 {
@@ -168,6 +185,8 @@ static struct scu_run *bind(struct gtu_job *job, const struct scu_params *p)
 		r->mem[i] = (struct scu_mem){ .base = m->base, .bytes = m->bytes, .count = m->count,
 					      .given = m->key, .monitored = m->monitored };
 	}
+	if (job->dev->faulty)
+		misbehave(job, r);
 	return r;
 }
 

@@ -113,6 +113,13 @@ void bringup_irqs(struct bringup *b);
 void bringup_units(struct bringup *b);
 void bringup_lockstep(struct bringup *b);
 
+/*
+ * Write golden vectors for the device's build to files in @folder, @count jobs in each; and run such files on the
+ * function. Both need what bringup_config() and bringup_identity() find. (bringup_vectors.c)
+ */
+int bringup_vectors_export(struct bringup *b, const char *folder, uint64_t count, struct gtu_error *err);
+void bringup_vectors_check(struct bringup *b, const char *folder);
+
 /* Write the page, or the document; GTU_ERR_FAIL with a message. */
 int bringup_html(const struct bringup *b, const char *path, struct gtu_error *err);
 int bringup_json(const struct bringup *b, const char *path, struct gtu_error *err);

@@ -13,6 +13,7 @@
 
 #define LOCKSTEP_DEFAULT	20000u
 #define MARCH_DEFAULT		2048u
+#define VECTORS_DEFAULT		256u
 
 static void help(void)
 {
@@ -56,12 +57,17 @@ static void help(void)
 	     "  --time-scale N    multiply the time limits by N, for a simulated device that is slow [1]\n"
 	     "  --bug NAME        with --device model: inject this bug\n"
 	     "  --bugs            list the known bugs by name, then exit\n\n"
+	     "Vectors, for simulators (Documentation/vectors.md); after config and identity, instead of the other steps:\n"
+	     "  --export-vectors DIR   write memory, descriptors and expected results for this build, one file per\n"
+	     "                    unit, --lockstep N jobs [256] of --seed S in each\n"
+	     "  --check-vectors DIR    run the files of DIR on the function\n\n"
 	     "Output:\n"
 	     "  --json FILE       the findings as JSON; - is standard output, and then nothing else is printed\n"
 	     "  --html FILE       one page with the BAR map, the register diff and the histogram of requests\n\n"
 	     "  gtu bringup --device model --bug dma-page        shows how a bug is reported\n"
 	     "  gtu bringup --unbind --hugepage --html day1.html  everything, on the board in this machine\n"
-	     "  gtu bringup --device /dev/gtu0 --only lockstep --lockstep 10000000\n\n"
+	     "  gtu bringup --device /dev/gtu0 --only lockstep --lockstep 10000000\n"
+	     "  gtu bringup --device model:scu_width=1 --export-vectors vectors\n\n"
 	     "Each line is ok, warn, FAIL [name of the bug] or skip, with its reason. Exit codes: 0 nothing failed,\n"
 	     "1 the function, or a step that --only names, could not be tested, 2 usage, 4 something is wrong.");
 }
@@ -206,8 +212,29 @@ static void summary(const struct bringup *b)
 	printf("\n");
 }
 
+/* Folders of vectors; NULL: none. */
+struct vectors {
+	const char *to, *from;
+	uint64_t count;
+};
+
+static int run_vectors(struct bringup *b, const struct vectors *v, struct gtu_error *err)
+{
+	int rc = 0;
+
+	b->step = "vectors";
+	b->shown = b->hidden = 0;
+	if (!b->identified || b->fails)
+		return 0;
+	if (v->to)
+		rc = bringup_vectors_export(b, v->to, v->count, err);
+	if (v->from && !rc)
+		bringup_vectors_check(b, v->from);
+	return rc;
+}
+
 static int run(struct bringup *b, const char *where, enum gtu_bug bug, const struct access_permission *may, uint32_t chosen,
-	       const char *json, const char *html)
+	       const struct vectors *vectors, const char *json, const char *html)
 {
 	struct gtu_error err = { .text = "" };
 	int rc = json ? atomic_file_try(json, &err) : 0;
@@ -222,9 +249,12 @@ static int run(struct bringup *b, const char *where, enum gtu_bug bug, const str
 		b->a->time_scale = b->time_scale;
 	cli_progress();
 	bringup_run(b, chosen);
+	rc = vectors->to || vectors->from ? run_vectors(b, vectors, &err) : 0;
 	if (b->a)
 		b->a->ops->close(b->a);
 	b->a = NULL;
+	if (rc)
+		return cli_exit(&err, rc);
 	summary(b);
 	if (json)
 		rc = bringup_json(b, json, &err);
@@ -239,7 +269,8 @@ static int run(struct bringup *b, const char *where, enum gtu_bug bug, const str
 
 int cmd_bringup(int argc, char **argv)
 {
-	enum { DEVICE = 1, BUG, BUGS, UNBIND, RESCAN, HUGEPAGE, FORCE, NO_RESET, ONLY, LOCKSTEP, SEED, MARCH, TIME_SCALE, JSON, HTML, HELP = 'h' };
+	enum { DEVICE = 1, BUG, BUGS, UNBIND, RESCAN, HUGEPAGE, FORCE, NO_RESET, ONLY, LOCKSTEP, SEED, MARCH, TIME_SCALE,
+	       EXPORT, CHECK, JSON, HTML, HELP = 'h' };
 	static const struct option options[] = {
 		{ "device", required_argument, NULL, DEVICE },	{ "bug", required_argument, NULL, BUG },
 		{ "bugs", no_argument, NULL, BUGS },		{ "unbind", no_argument, NULL, UNBIND },
@@ -248,10 +279,12 @@ int cmd_bringup(int argc, char **argv)
 		{ "only", required_argument, NULL, ONLY },	{ "lockstep", required_argument, NULL, LOCKSTEP },
 		{ "seed", required_argument, NULL, SEED },	{ "march", required_argument, NULL, MARCH },
 		{ "time-scale", required_argument, NULL, TIME_SCALE },
+		{ "export-vectors", required_argument, NULL, EXPORT }, { "check-vectors", required_argument, NULL, CHECK },
 		{ "json", required_argument, NULL, JSON },	{ "html", required_argument, NULL, HTML },
 		{ "help", no_argument, NULL, HELP },		{ NULL, 0, NULL, 0 },
 	};
 	struct bringup *b = calloc(1, sizeof(*b));
+	struct vectors vectors = { .count = VECTORS_DEFAULT };
 	struct access_permission may = { 0 };
 	const char *where = NULL, *json = NULL, *html = NULL;
 	enum gtu_bug bug = GTU_BUG_NONE;
@@ -276,7 +309,12 @@ int cmd_bringup(int argc, char **argv)
 		case FORCE: b->force = may.force = true; break;
 		case NO_RESET: b->reset = false; break;
 		case ONLY: ok = choose(optarg, &chosen); break;
-		case LOCKSTEP: ok = cli_u64("--lockstep", optarg, 1, UINT64_MAX, &b->lockstep); break;
+		case LOCKSTEP:
+			ok = cli_u64("--lockstep", optarg, 1, UINT64_MAX, &b->lockstep);
+			vectors.count = b->lockstep;
+			break;
+		case EXPORT: vectors.to = optarg; break;
+		case CHECK: vectors.from = optarg; break;
 		case SEED: ok = cli_u64("--seed", optarg, 0, UINT64_MAX, &b->seed); break;
 		case MARCH: ok = cli_u64("--march", optarg, 64, UINT64_MAX, &b->march); break;
 		case TIME_SCALE: ok = cli_u64("--time-scale", optarg, 1, 1000000, &b->time_scale); break;
@@ -299,13 +337,18 @@ int cmd_bringup(int argc, char **argv)
 	if (ok && (may.unbind || may.rescan || may.hugepage) && where && strchr("m/vs", *where))
 		code = cli_usage("%s is for a function on the PCI bus, named by its address, not for %s",
 				 may.unbind ? "--unbind" : may.rescan ? "--rescan" : "--hugepage", where), ok = false;
+	if (ok && (vectors.to || vectors.from) && where && !strncmp(where, "/dev/gtu", 8))
+		code = cli_usage("vectors need a function without its driver: --device 0000:01:00.0, vfio:..., socket:PATH or model"), ok = false;
+	if (ok && (vectors.to || vectors.from) && chosen != ~0u)
+		code = cli_usage("--only names steps: vectors run after config and identity instead of the others"), ok = false;
 	if (ok && b->march & 7)
 		code = cli_usage("--march %llu is not a multiple of 8", (unsigned long long)b->march), ok = false;
 	if (ok && json && html && atomic_file_same(json, html))
 		code = cli_usage("--json and --html name the same file"), ok = false;
 	if (ok) {
 		b->show = !(json && atomic_file_is_stdout(json)) && !(html && atomic_file_is_stdout(html));
-		code = run(b, where, bug, &may, chosen, json, html);
+		/* config and identity */
+		code = run(b, where, bug, &may, vectors.to || vectors.from ? 3 : chosen, &vectors, json, html);
 	}
 	free(b);
 	return code;

@@ -87,8 +87,11 @@ int access_kind(struct access *a, const char *address, struct gtu_error *err);
 bool access_pci_address(char *address, size_t size, const char *word);
 /* @address: "0000:00:04.0", or NULL for the only GTU on the bus. */
 struct access *access_pci(const char *address, const struct access_permission *may, struct gtu_error *err);
-/* The function of `gtu serve` at a socket; this process takes the machine's part. */
-struct access *access_socket(const char *path, struct gtu_error *err);
+/*
+ * The function of `gtu serve` at a socket; this process takes the machine's part. The timeout of an answer is
+ * multiplied by @time_scale.
+ */
+struct access *access_socket(const char *path, uint64_t time_scale, struct gtu_error *err);
 struct access *access_vfio(const char *address, const struct access_permission *may, struct gtu_error *err);
 
 /*

@@ -26,7 +26,7 @@ struct scene {
 	uint64_t seed;			/* of what the consumer does */
 };
 
-/* What happens on one side; it must be the same on both. */
+/* The events of one side, which must be the same on both. */
 struct trace {
 	struct gtu_hw_cpl cpl;
 	uint64_t hash;			/* of all records in order */

@@ -275,7 +275,7 @@ static void block(struct jobs *j, struct job *job, uint64_t number)
 	into_block(j, job, op, GTU_DESC_OPERANDS + jobs_below(j, GTU_BLOCK_OPERANDS - GTU_DESC_OPERANDS + 1), true, number);
 }
 
-/* Filtering, grouping or both, fused or as the first of two steps; or the second of them. */
+/* Filtering, grouping or both: fused, the first of two steps, or the second step. */
 static void tables(struct jobs *j, struct job *job, uint64_t number)
 {
 	const bool wide = jobs_below(j, 2), indexed = jobs_below(j, 2), apply = !jobs_below(j, 8);

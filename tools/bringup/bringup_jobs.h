@@ -20,7 +20,7 @@ extern const char *const jobs_region_name[JOBS_REGIONS + 1];
 #define JOBS_BYTES	0x60000u
 #define JOBS_RING_COUNT	32u			/* records in JOBS_RING, unless a job says otherwise */
 
-/* What a job covers beyond the plain operations; the name is that of the bug that such jobs find. */
+/* The part of the specification, beyond plain operations, that a job covers; the name of the bug that such jobs find. */
 #define JOBS_COVER_ROWS(C) \
 	C(NONE, NULL) C(FILTER, "filter") C(GROUP, "group") C(KEEP, "keep") C(BLOCK, "block") C(FLOAT, "float") \
 	C(WIDE, "index-8") C(LIMIT, "limit") C(DEMAND, "demand") C(RETURN, "return-ring")

@@ -196,7 +196,7 @@ static const struct access_ops ops = {
 	.irq_mask = irq_mask, .irq_came = access_event_came, .work = access_sleep, .close = close_socket,
 };
 
-static int connect_to(struct socket *s, const char *path, struct gtu_error *err)
+static int connect_to(struct socket *s, const char *path, uint64_t time_scale, struct gtu_error *err)
 {
 	const size_t path_max = sizeof(((struct sockaddr_un *)0)->sun_path) - 1;
 	const uint16_t version[2] = { 0, 0 };
@@ -204,7 +204,7 @@ static int connect_to(struct socket *s, const char *path, struct gtu_error *err)
 
 	if (!*path || strlen(path) > path_max)
 		return gtu_fail(err, GTU_ERR_USAGE, "socket:'%s': the length of a socket's path is 1 to %zu bytes", path, path_max);
-	s->fd = vfio_user_connect(path, WAIT_S);
+	s->fd = vfio_user_connect(path, (unsigned)(WAIT_S * time_scale));
 	if (s->fd < 0)
 		return gtu_fail(err, GTU_ERR_FAIL, "no server listens on %s: %s (start 'gtu serve --socket %s')", path, strerror(errno), path);
 	code = request(s, CMD_VERSION, version, sizeof(version), NULL, 0, NULL, 0);
@@ -214,7 +214,7 @@ static int connect_to(struct socket *s, const char *path, struct gtu_error *err)
 	return 0;
 }
 
-struct access *access_socket(const char *path, struct gtu_error *err)
+struct access *access_socket(const char *path, uint64_t time_scale, struct gtu_error *err)
 {
 	struct access *a = access_new(&ops, sizeof(struct socket), err);
 	struct socket *s;
@@ -223,7 +223,7 @@ struct access *access_socket(const char *path, struct gtu_error *err)
 		return NULL;
 	s = of(a);
 	s->fd = -1;
-	if (connect_to(s, path, err)) {
+	if (connect_to(s, path, time_scale, err)) {
 		close_socket(a);
 		return NULL;
 	}

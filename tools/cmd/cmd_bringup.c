@@ -173,7 +173,7 @@ static int open_device(struct bringup *b, const char *where, enum gtu_bug bug, c
 		b->device = where;
 		return identify_by_driver(b, err);
 	} else if (where && !strncmp(where, "socket:", 7)) {
-		b->a = access_socket(where + 7, err);
+		b->a = access_socket(where + 7, b->time_scale, err);
 	} else if (where && !access_pci_address(address, sizeof(address), vfio ? where + 5 : where)) {
 		return gtu_fail(err, GTU_ERR_USAGE, "--device '%s' is neither model, nor /dev/gtuN, nor socket:PATH, nor a PCI "
 				"address as 0000:01:00.0 or vfio:0000:01:00.0", where);

@@ -472,4 +472,66 @@ TEST(peer_does_not_read)
 	}
 }
 
+/* The table of Documentation/vfio-user.md has every command, and the limits of payloads and descriptors. */
+TEST(the_document_has_the_limits)
+{
+	/* payloads that the server accepts, without descriptors and with as many as it takes */
+	static const uint32_t plain[CMD_COUNT][8] = {
+		[CMD_DMA_MAP] = { 32, 0, 0, 0, 0, 1, 4096, 0 }, [CMD_DMA_UNMAP] = { 24, VFIO_DMA_UNMAP_FLAG_ALL },
+		[CMD_GET_INFO] = { 16 }, [CMD_GET_REGION_INFO] = { 32 }, [CMD_GET_IRQ_INFO] = { 16 },
+		[CMD_SET_IRQS] = { 20, BY_NOTHING, VFIO_PCI_MSIX_IRQ_INDEX }, [CMD_REGION_READ] = { 0, 0, CONFIG, 4 },
+		[CMD_REGION_WRITE] = { 0, 0, CONFIG, 0 },
+	}, with_fds[CMD_COUNT][8] = {
+		[CMD_DMA_MAP] = { 32, 3, 0, 0, 0, 2, 4096, 0 },
+		[CMD_SET_IRQS] = { 20, BY_EVENTFD, VFIO_PCI_MSIX_IRQ_INDEX, 0, VFIO_USER_FDS },
+	};
+	static uint8_t payload[70000];
+	int sock = start_server(NULL), fd[VFIO_USER_FDS + 1], memory = memfd_create("memory", MFD_CLOEXEC);
+	bool known[CMD_COUNT + 4] = { false };
+	char line[1024], name[64];
+	unsigned command, least, most, fds, rows = 0, i;
+	FILE *f = fopen("Documentation/vfio-user.md", "r");
+
+	if (!f)
+		SKIP("Documentation/vfio-user.md is not here: run the test in the top folder");
+	CHECK(memory >= 0 && !ftruncate(memory, 4096));
+	for (i = 0; i < LENGTH(fd); i++) {
+		fd[i] = eventfd(0, EFD_CLOEXEC);
+		CHECK(fd[i] >= 0);
+	}
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "| %u | %63[A-Z_] | %u | %u | %u |", &command, name, &least, &most, &fds) != 5)
+			continue;
+		rows++;
+		CHECKF(command < CMD_COUNT && !known[command], "command %u is unknown or described twice", command);
+		known[command] = true;
+		memcpy(payload, plain[command], sizeof(plain[command]));
+		if (least)
+			CHECKF(ask(sock, command, payload, least - 1, &r) == EINVAL, "%s accepts %u bytes", name, least - 1);
+		if (most < sizeof(payload) - 100)
+			CHECKF(ask(sock, command, payload, most + 1, &r) == EINVAL, "%s accepts %u bytes", name, most + 1);
+		/* more than the limit of a message end the connection */
+		if (fds < VFIO_USER_FDS)
+			CHECKF(ask_fds(sock, command, payload, least, fd, fds + 1, &r) == EINVAL, "%s accepts %u descriptors", name,
+			       fds + 1);
+		if (command == CMD_VERSION)	/* negotiated before */
+			continue;
+		CHECKF(!ask(sock, command, payload, least, &r), "%s refuses %u bytes: error %u", name, least, r.head.error);
+		if (most > least && most < sizeof(payload) - 100)
+			CHECKF(!ask(sock, command, payload, most, &r), "%s refuses %u bytes: error %u", name, most, r.head.error);
+		memcpy(payload, with_fds[command], sizeof(with_fds[command]));
+		if (fds)
+			CHECKF(!ask_fds(sock, command, payload, least, command == CMD_DMA_MAP ? &memory : fd, fds, &r),
+			       "%s refuses %u descriptors: error %u", name, fds, r.head.error);
+	}
+	fclose(f);
+	CHECK_EQ(rows, 10);
+	for (command = 0; command < LENGTH(known); command++)
+		if (!known[command])
+			CHECKF(ask(sock, command, payload, 16, &r) == ENOTSUP, "command %u is supported, and not in the document", command);
+	for (i = 0; i < LENGTH(fd); i++)
+		close(fd[i]);
+	close(memory);
+}
+
 TEST_MAIN

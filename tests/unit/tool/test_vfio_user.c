@@ -487,6 +487,7 @@ TEST(the_document_has_the_limits)
 	};
 	static uint8_t payload[70000];
 	int sock = start_server(NULL), fd[VFIO_USER_FDS + 1], memory = memfd_create("memory", MFD_CLOEXEC);
+	const int too_many[] = { memory, memory };
 	bool known[CMD_COUNT + 4] = { false };
 	char line[1024], name[64];
 	unsigned command, least, most, fds, rows = 0, i;
@@ -512,8 +513,8 @@ TEST(the_document_has_the_limits)
 			CHECKF(ask(sock, command, payload, most + 1, &r) == EINVAL, "%s accepts %u bytes", name, most + 1);
 		/* more than the limit of a message end the connection */
 		if (fds < VFIO_USER_FDS)
-			CHECKF(ask_fds(sock, command, payload, least, fd, fds + 1, &r) == EINVAL, "%s accepts %u descriptors", name,
-			       fds + 1);
+			CHECKF(ask_fds(sock, command, payload, least, too_many, fds + 1, &r) == EINVAL, "%s accepts %u descriptors",
+			       name, fds + 1);
 		if (command == CMD_VERSION)	/* negotiated before */
 			continue;
 		CHECKF(!ask(sock, command, payload, least, &r), "%s refuses %u bytes: error %u", name, least, r.head.error);

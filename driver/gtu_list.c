@@ -121,8 +121,11 @@ int gtu_list_build(struct gtu_ctx *ctx, struct gtu_region *r, struct gtu_hw_regi
 	}
 	first = sg_dma_address(sgt->sgl);
 	shift = gtu_list_shift(sgt);
-	/* Only imported memory can have breaks within pages. */
-	if (shift && shift < GTU_SHIFT_MIN)
+	/*
+	 * Only imported memory can have breaks within pages, or start where the
+	 * device accepts no region.
+	 */
+	if ((shift && shift < GTU_SHIFT_MIN) || first % 8)
 		return -EOPNOTSUPP;
 	if (!shift && ctx->gtu->caps & GTU_CAP_LINEAR) {
 		entry->base = cpu_to_le64(first);

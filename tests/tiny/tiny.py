@@ -371,7 +371,7 @@ class Device:
         is_key, flags, length, base, start = struct.unpack_from("<IIQQQ", view)
         levels, shift = flags >> 8 & 3, flags >> 16 & 63
         if is_key != key or not flags & 1 or not 12 <= shift <= 40 or start % 8 or \
-           flags & 8 and (levels or base + start + length > APERTURE):
+           base % (4096 if levels else 8) or flags & 8 and (levels or base + start + length > APERTURE):
             raise Refused(KEY, place, 0, 0)
         if not flags >> 1 & right:
             raise Refused(RIGHTS, place, 0, 0)
@@ -392,6 +392,8 @@ class Device:
                 if not entry:
                     raise Refused(DMA, place, done >> width, 0)
                 address = struct.unpack("<Q", entry)[0]
+                if address % (4096 if level > 1 else 1 << shift):
+                    raise Refused(KEY, place, done >> width, 0)
             address += inside if levels else at + done
             view = memoryview(self.aperture)[address:address + n] if aperture else self.at(address, n)
             if not view:

@@ -242,6 +242,7 @@ static void refusals(struct bringup *b, struct rig *r)
 {
 	const uint32_t small = rig_region(r, SMALL, 100, RW), only_read = rig_region(r, SMALL + 4096, 256, GTU_REGION_READ);
 	const uint32_t only_write = rig_region(r, SMALL + 8192, 256, GTU_REGION_WRITE), target = rig_region(r, TARGET, BYTES, GTU_REGION_WRITE);
+	const uint32_t odd = rig_region(r, SMALL, 256, RW);
 	const struct {
 		const char *what, *bug;
 		struct gtu_hw_desc d;
@@ -253,6 +254,7 @@ static void refusals(struct bringup *b, struct rig *r)
 		{ "a read of a region without READ", "rights", copy(only_write, 0, target, 0, 4, 0), GTU_CPL_RIGHTS },
 		{ "a key of an old generation", "generation", copy(small + 0x10000, 0, target, 0, 4, 0), GTU_CPL_KEY },
 		{ "a key of an empty slot", NULL, copy(GTU_KEY(1, 255), 0, target, 0, 4, 0), GTU_CPL_KEY },
+		{ "a region whose base is not a multiple of 8", NULL, copy(odd, 0, target, 0, 4, 0), GTU_CPL_KEY },
 		{ "a source longer than its target", NULL,
 		  { .opcode = GTU_OP_COPY, .operand = { { small, 8, 0 }, { target, 4, 0 } } }, GTU_CPL_OVERFLOW },
 		{ "a misaligned operand", NULL, copy(small, 1, target, 0, 4, 2), GTU_CPL_OPERAND },
@@ -263,6 +265,7 @@ static void refusals(struct bringup *b, struct rig *r)
 	struct gtu_error err;
 	unsigned i, bad = 0;
 
+	((struct gtu_hw_region *)(void *)(r->at + RIG_TABLE))[GTU_KEY_SLOT(odd)].base += 4;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		if (!rig_do(r, &cases[i].d, &cpl, &err)) {
 			bringup_say(b, BRINGUP_FAIL, NULL, "%s: %s", cases[i].what, err.text);

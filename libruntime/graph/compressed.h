@@ -18,22 +18,18 @@
 
 #include <stdint.h>
 
-#ifdef __CUDACC__
-#define GTU_COMPRESSED_FN __host__ __device__ static inline
-#else
-#define GTU_COMPRESSED_FN static inline
-#endif
+#include "libruntime/support/host_device.h"
 
 #define GTU_COMPRESSED_PIECE		256u	/* entries */
 #define GTU_COMPRESSED_BITS_MAX	32u	/* entry_bits + weight_bits: a piece is then at most 1 KiB */
 
-GTU_COMPRESSED_FN uint64_t gtu_compressed_pieces(uint64_t degree)
+GTU_HOST_DEVICE uint64_t gtu_compressed_pieces(uint64_t degree)
 {
 	return (degree + GTU_COMPRESSED_PIECE - 1) / GTU_COMPRESSED_PIECE;
 }
 
 /* Bits of a piece of @count entries (at least 1). */
-GTU_COMPRESSED_FN uint32_t gtu_compressed_piece_bits(uint32_t count, uint32_t entry_bits, uint32_t width,
+GTU_HOST_DEVICE uint32_t gtu_compressed_piece_bits(uint32_t count, uint32_t entry_bits, uint32_t width,
 						     uint32_t weight_bits)
 {
 	return entry_bits + (count - 1) * width + count * weight_bits;
@@ -43,23 +39,23 @@ GTU_COMPRESSED_FN uint32_t gtu_compressed_piece_bits(uint32_t count, uint32_t en
  * Bit offset within a piece of the step of entry @i (not the first), and of the weight of entry @i
  * of @count.
  */
-GTU_COMPRESSED_FN uint32_t gtu_compressed_step_at(uint32_t i, uint32_t entry_bits, uint32_t width)
+GTU_HOST_DEVICE uint32_t gtu_compressed_step_at(uint32_t i, uint32_t entry_bits, uint32_t width)
 {
 	return entry_bits + (i - 1) * width;
 }
-GTU_COMPRESSED_FN uint32_t gtu_compressed_weight_at(uint32_t i, uint32_t count, uint32_t entry_bits, uint32_t width,
+GTU_HOST_DEVICE uint32_t gtu_compressed_weight_at(uint32_t i, uint32_t count, uint32_t entry_bits, uint32_t width,
 					  uint32_t weight_bits)
 {
 	return entry_bits + (count - 1) * width + i * weight_bits;
 }
 
-GTU_COMPRESSED_FN uint32_t gtu_compressed_mask(uint32_t bits)
+GTU_HOST_DEVICE uint32_t gtu_compressed_mask(uint32_t bits)
 {
 	return bits < 32 ? (1u << bits) - 1 : ~0u;
 }
 
 /* Extract @bits (0 to 32) bits at bit offset @at. Reads only words that contain such bits. */
-GTU_COMPRESSED_FN uint32_t gtu_compressed_take(const uint32_t *word, uint64_t at, uint32_t bits)
+GTU_HOST_DEVICE uint32_t gtu_compressed_take(const uint32_t *word, uint64_t at, uint32_t bits)
 {
 	const uint32_t shift = (uint32_t)at & 31;
 	uint64_t pair;
@@ -76,15 +72,15 @@ GTU_COMPRESSED_FN uint32_t gtu_compressed_take(const uint32_t *word, uint64_t at
  * Location of a list, in 8 bytes per vertex: bit offset << 6 | width of its only piece, or, for a
  * list of several pieces, the index of its first entry in a table of such words, one per piece.
  */
-GTU_COMPRESSED_FN uint64_t gtu_compressed_word(uint64_t at, uint32_t width)
+GTU_HOST_DEVICE uint64_t gtu_compressed_word(uint64_t at, uint32_t width)
 {
 	return at << 6 | width;
 }
-GTU_COMPRESSED_FN uint64_t gtu_compressed_word_at(uint64_t word)
+GTU_HOST_DEVICE uint64_t gtu_compressed_word_at(uint64_t word)
 {
 	return word >> 6;
 }
-GTU_COMPRESSED_FN uint32_t gtu_compressed_word_width(uint64_t word)
+GTU_HOST_DEVICE uint32_t gtu_compressed_word_width(uint64_t word)
 {
 	return (uint32_t)word & 63;
 }

@@ -11,14 +11,16 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "host_device.h"
+
 enum distance_type { DISTANCE_U32, DISTANCE_U64, DISTANCE_F32, DISTANCE_F64 };
 
-static inline uint32_t distance_width(enum distance_type type)
+GTU_HOST_DEVICE uint32_t distance_width(enum distance_type type)
 {
 	return type == DISTANCE_U32 || type == DISTANCE_F32 ? 4 : 8;
 }
 
-static inline uint64_t f32_bits(float f)
+GTU_HOST_DEVICE uint64_t f32_bits(float f)
 {
 	uint32_t u;
 
@@ -26,7 +28,7 @@ static inline uint64_t f32_bits(float f)
 	return u;
 }
 
-static inline uint64_t f64_bits(double d)
+GTU_HOST_DEVICE uint64_t f64_bits(double d)
 {
 	uint64_t u;
 
@@ -34,7 +36,7 @@ static inline uint64_t f64_bits(double d)
 	return u;
 }
 
-static inline float bits_f32(uint64_t bits)
+GTU_HOST_DEVICE float bits_f32(uint64_t bits)
 {
 	uint32_t u = (uint32_t)bits;
 	float f;
@@ -43,7 +45,7 @@ static inline float bits_f32(uint64_t bits)
 	return f;
 }
 
-static inline double bits_f64(uint64_t bits)
+GTU_HOST_DEVICE double bits_f64(uint64_t bits)
 {
 	double d;
 
@@ -51,7 +53,7 @@ static inline double bits_f64(uint64_t bits)
 	return d;
 }
 
-static inline uint64_t distance_infinity(enum distance_type type)
+GTU_HOST_DEVICE uint64_t distance_infinity(enum distance_type type)
 {
 	switch (type) {
 	case DISTANCE_U32: return UINT32_MAX;
@@ -62,7 +64,7 @@ static inline uint64_t distance_infinity(enum distance_type type)
 	return 0;
 }
 
-static inline double distance_number(enum distance_type type, uint64_t bits)
+GTU_HOST_DEVICE double distance_number(enum distance_type type, uint64_t bits)
 {
 	if (bits == distance_infinity(type))
 		return INFINITY;
@@ -71,7 +73,7 @@ static inline double distance_number(enum distance_type type, uint64_t bits)
 }
 
 /* Distance @bits plus element @e of an array of weights (NULL: 1). */
-static inline uint64_t distance_add(enum distance_type type, uint64_t bits, const void *weight,
+GTU_HOST_DEVICE uint64_t distance_add(enum distance_type type, uint64_t bits, const void *weight,
 				    uint64_t e)
 {
 	switch (type) {
@@ -88,7 +90,7 @@ static inline uint64_t distance_add(enum distance_type type, uint64_t bits, cons
 }
 
 /* @bits + @step, rounded, but always above @bits. @bits must be below infinity. */
-static inline uint64_t distance_above(enum distance_type type, uint64_t bits, double step)
+GTU_HOST_DEVICE uint64_t distance_above(enum distance_type type, uint64_t bits, double step)
 {
 	double to = distance_number(type, bits) + step;
 	uint64_t above;

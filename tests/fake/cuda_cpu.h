@@ -2,8 +2,9 @@
 /*
  * The parts of CUDA C++ that this project's kernels use, on a CPU, so that the unmodified kernels run without a GPU. The
  * threads of a block are fibers of one thread; block operations wait until all threads of the block arrive, warp
- * operations until all lanes of their mask do. Lanes are always diverged for __activemask(). Blocks run one after the
- * other. A warp that waits for an ended thread, where a GPU may hang, aborts the program. Timing is not modelled.
+ * operations until all lanes of their mask do. Lanes are always diverged for __activemask(). CPU_RESIDENT blocks run
+ * interleaved, in an order drawn from a seed, with switches at atomic operations too. A warp that waits for an ended thread,
+ * where a GPU may hang, aborts the program. Timing is not modelled.
  */
 #ifndef CUDA_CPU_H
 #define CUDA_CPU_H
@@ -18,12 +19,14 @@ using std::fabs;
 #define __global__
 #define __device__
 #define __host__
-#define __shared__ static
+#define __shared__ static thread_local
 #define __constant__
 #define __launch_bounds__(threads)
 #define __nanosleep(ns) cpu_yield()
 #define __threadfence_system() __atomic_thread_fence(__ATOMIC_SEQ_CST)
 #define __threadfence() __atomic_thread_fence(__ATOMIC_SEQ_CST)
+
+#define CPU_RESIDENT	4u
 
 struct cpu_index {
 	unsigned x;
@@ -36,6 +39,8 @@ extern cpu_index threadIdx, blockIdx, gridDim, blockDim;
 
 /* Yield to the other threads of the block. */
 void cpu_yield(void);
+/* Yield to another block sometimes. */
+void cpu_preempt(void);
 /* Wait until all threads of the block arrive. */
 void cpu_meet(void);
 /* Wait until the lanes of @mask arrive, and exchange their values: out[32]. */
@@ -113,6 +118,7 @@ static inline void __syncthreads(void)
 /* Fibers yield nowhere else, so these are atomic among them; __atomic is for a producer in another thread. */
 template <typename T> static inline T atomicAdd(T *at, T x)
 {
+	cpu_preempt();
 	T old = *at;
 
 	*at = old + x;
@@ -120,6 +126,7 @@ template <typename T> static inline T atomicAdd(T *at, T x)
 }
 template <typename T> static inline T atomicMin(T *at, T x)
 {
+	cpu_preempt();
 	T old = *at;
 
 	*at = x < old ? x : old;
@@ -127,6 +134,7 @@ template <typename T> static inline T atomicMin(T *at, T x)
 }
 template <typename T> static inline T atomicMax(T *at, T x)
 {
+	cpu_preempt();
 	T old = *at;
 
 	*at = x > old ? x : old;
@@ -134,6 +142,7 @@ template <typename T> static inline T atomicMax(T *at, T x)
 }
 template <typename T> static inline T atomicOr(T *at, T x)
 {
+	cpu_preempt();
 	T old = *at;
 
 	*at = old | x;
@@ -141,6 +150,7 @@ template <typename T> static inline T atomicOr(T *at, T x)
 }
 template <typename T> static inline T atomicExch(T *at, T x)
 {
+	cpu_preempt();
 	T old = *at;
 
 	*at = x;
@@ -148,6 +158,7 @@ template <typename T> static inline T atomicExch(T *at, T x)
 }
 template <typename T> static inline T atomicCAS(T *at, T compare, T x)
 {
+	cpu_preempt();
 	T old = *at;
 
 	*at = old == compare ? x : old;
@@ -184,6 +195,8 @@ extern "C" {
 typedef void (*cpu_kernel)(void **params);
 /* NULL if no kernel has this name. */
 cpu_kernel cpu_kernel_find(const char *name);
+/* Choose the order in which blocks run from now on. */
+void cpu_kernel_seed(unsigned seed);
 void cpu_kernel_run(cpu_kernel kernel, unsigned blocks, unsigned threads, void **params);
 }
 

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include <csetjmp>
+#include <link.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -15,6 +16,8 @@
 
 #define THREADS_MOST	1024
 #define STACK		(256 << 10)
+#define SWITCH		64u		/* one atomic operation of this many lets other threads run first */
+#define PASSES		4u		/* most times that a block's threads run before another block's */
 
 cpu_index threadIdx, blockIdx, gridDim, blockDim;
 
@@ -40,19 +43,68 @@ struct gathering {
 struct warp {
 	gathering group[32];
 };
+/* A place for a block on the simulated GPU. */
+struct resident {
+	fiber fibers[THREADS_MOST];
+	warp warps[THREADS_MOST / 32];
+	meeting everybody;
+	unsigned index, left;		/* of the block; threads that have not ended */
+	char *stacks, *shared;		/* its shared memory, while another block runs */
+};
 
-fiber fibers[THREADS_MOST];
-warp warps[THREADS_MOST / 32];
-meeting everybody;
-char *stacks;
+resident places[CPU_RESIDENT];
+resident *here;
 unsigned threads, now;
+uint64_t state = 1;			/* of the random numbers that interleave the blocks */
 cpu_kernel kernel;
 void **params;
 jmp_buf scheduler;
 
+unsigned random_below(unsigned limit)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return (unsigned)(state >> 32) % limit;
+}
+
+/* ---- Shared memory: thread-local variables of this library, of which there is one copy per block ---------------------- */
+
+thread_local char own_tls;
+char *shared_memory;
+size_t shared_bytes;
+
+int find_shared(struct dl_phdr_info *info, size_t, void *)
+{
+	char *at = (char *)info->dlpi_tls_data;
+
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		const auto *p = &info->dlpi_phdr[i];
+
+		if (p->p_type != PT_TLS || !at || &own_tls < at || &own_tls >= at + p->p_memsz)
+			continue;
+		shared_memory = at;
+		shared_bytes = p->p_memsz;
+		return 1;
+	}
+	return 0;
+}
+
+void switch_to(resident *r)
+{
+	if (here == r)
+		return;
+	if (here)
+		memcpy(here->shared, shared_memory, shared_bytes);
+	memcpy(shared_memory, r->shared, shared_bytes);
+	here = r;
+}
+
+/* ---- Threads ---------------------------------------------------------------------------------------------------------- */
+
 void leave(void)
 {
-	if (!_setjmp(fibers[now].at))
+	if (!_setjmp(here->fibers[now].at))
 		_longjmp(scheduler, 1);
 }
 
@@ -61,24 +113,25 @@ void live(void)
 {
 	for (;;) {
 		kernel(params);
-		fibers[now].done = true;
+		here->fibers[now].done = true;
 		leave();
 	}
 }
 
 void enter(unsigned i)
 {
-	fiber *f = &fibers[i];
+	fiber *f = &here->fibers[i];
 
 	now = i;
 	threadIdx.x = i;
+	blockIdx.x = here->index;
 	if (_setjmp(scheduler))
 		return;
 	if (f->begun)
 		_longjmp(f->at, 1);
 	f->begun = true;
 	getcontext(&f->first);
-	f->first.uc_stack.ss_sp = stacks + (size_t)i * STACK;
+	f->first.uc_stack.ss_sp = here->stacks + (size_t)i * STACK;
 	f->first.uc_stack.ss_size = STACK;
 	makecontext(&f->first, live, 0);
 	setcontext(&f->first);
@@ -93,29 +146,60 @@ void wait_for(meeting *m, unsigned all)
 		m->round++;
 		return;
 	}
-	fibers[now].waits = m;
-	fibers[now].round = round;
+	here->fibers[now].waits = m;
+	here->fibers[now].round = round;
 	leave();
 }
 
-void run_block(void)
+void begin_block(resident *r, unsigned index)
 {
-	unsigned left = threads, i;
+	r->index = index;
+	r->left = threads;
+	for (unsigned i = 0; i < threads; i++)
+		r->fibers[i].done = false;
+}
+
+/* Run each thread of the block until it waits; false if all of them wait already. */
+bool run_threads(resident *r)
+{
+	bool moved = false;
+
+	switch_to(r);
+	for (unsigned i = 0; i < threads; i++) {
+		fiber *f = &r->fibers[i];
+
+		if (f->done || (f->waits && f->waits->round == f->round))
+			continue;
+		f->waits = nullptr;
+		moved = true;
+		enter(i);
+		r->left -= f->done;
+	}
+	return moved;
+}
+
+void run_blocks(unsigned blocks)
+{
+	unsigned slots = blocks < CPU_RESIDENT ? blocks : CPU_RESIDENT, next, first, i, running = slots;
 	bool moved;
 
-	for (i = 0; i < threads; i++)
-		fibers[i].done = false;
-	while (left) {
+	for (next = 0; next < slots; next++)
+		begin_block(&places[next], next);
+	while (running) {
 		moved = false;
-		for (i = 0; i < threads; i++) {
-			fiber *f = &fibers[i];
+		first = random_below(slots);
+		for (i = 0; i < slots; i++) {
+			resident *r = &places[(first + i) % slots];
+			unsigned passes = 1 + random_below(PASSES);
 
-			if (f->done || (f->waits && f->waits->round == f->round))
+			if (!r->left)
 				continue;
-			f->waits = nullptr;
-			moved = true;
-			enter(i);
-			left -= f->done;
+			while (r->left && passes-- && run_threads(r))
+				moved = true;
+			if (!r->left && next < blocks)
+				begin_block(r, next++);
+			else if (!r->left)
+				running--;
 		}
 		if (!moved) {
 			fprintf(stderr, "a kernel's threads wait for others that have ended\n");
@@ -145,14 +229,20 @@ void cpu_yield(void)
 	leave();
 }
 
+void cpu_preempt(void)
+{
+	if (!random_below(SWITCH))
+		leave();
+}
+
 void cpu_meet(void)
 {
-	wait_for(&everybody, threads);
+	wait_for(&here->everybody, threads);
 }
 
 void cpu_exchange(unsigned mask, uint64_t mine, uint64_t *out)
 {
-	warp *w = &warps[now / 32];
+	warp *w = &here->warps[now / 32];
 	gathering *g = nullptr;
 	uint64_t *value;
 
@@ -197,16 +287,29 @@ cpu_kernel cpu_kernel_find(const char *name)
 	return nullptr;
 }
 
+void cpu_kernel_seed(unsigned seed)
+{
+	state = seed + 1ull;
+}
+
 void cpu_kernel_run(cpu_kernel f, unsigned blocks, unsigned count, void **arguments)
 {
-	if (!stacks)
-		stacks = (char *)malloc((size_t)THREADS_MOST * STACK);
-	if (!stacks || count > THREADS_MOST || count % 32)
+	own_tls = 0;
+	if (!shared_memory && !dl_iterate_phdr(find_shared, nullptr))
+		abort();
+	for (auto &r : places) {
+		if (r.stacks)
+			continue;
+		r.stacks = (char *)malloc((size_t)THREADS_MOST * STACK);
+		r.shared = (char *)calloc(1, shared_bytes);
+		if (!r.stacks || !r.shared)
+			abort();
+	}
+	if (count > THREADS_MOST || count % 32)
 		abort();
 	kernel = f;
 	params = arguments;
 	threads = blockDim.x = count;
 	gridDim.x = blocks;
-	for (blockIdx.x = 0; blockIdx.x < blocks; blockIdx.x++)
-		run_block();
+	run_blocks(blocks);
 }

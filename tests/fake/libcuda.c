@@ -12,6 +12,13 @@
 
 #include "fake_cuda.h"
 
+#define RESIDENT	4u		/* blocks on a multiprocessor: CPU_RESIDENT of cuda_cpu.h */
+#ifdef FAKE_CPU
+#define PROCESSORS	1
+#else
+#define PROCESSORS	4
+#endif
+
 /* the parameters are those of the driver's functions */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
@@ -98,9 +105,7 @@ CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice dev)
 	case CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS: *value = fake_cuda.managed; break;
 	case CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED: *value = fake_cuda.registered; break;
 	case CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED: *value = fake_cuda.readonly; break;
-#ifdef FAKE_CPU
-	case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = 1; break;
-#endif
+	case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = PROCESSORS; break;
 	default: *value = 4;
 	}
 	return CUDA_SUCCESS;
@@ -366,14 +371,33 @@ CUresult cuModuleGetFunction(CUfunction *f, CUmodule module, const char *name)
 #endif
 }
 
+static CUresult launch(CUfunction f, unsigned blocks, unsigned threads, void **params)
+{
+	fake_cuda.launches++;
+#ifdef FAKE_CPU
+	cpu_kernel_run(f, blocks, threads, params);
+#endif
+	return CUDA_SUCCESS;
+}
+
 CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
 			unsigned shared, CUstream stream, void **params, void **extra)
 {
 	FAIL();
-	fake_cuda.launches++;
-#ifdef FAKE_CPU
-	cpu_kernel_run(f, gx, bx, params);
-#endif
+	return launch(f, gx, bx, params);
+}
+
+CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+				   unsigned bz, unsigned shared, CUstream stream, void **params)
+{
+	FAIL();
+	return gx > RESIDENT * PROCESSORS ? CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE : launch(f, gx, bx, params);
+}
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction f, int threads, size_t shared)
+{
+	FAIL();
+	*blocks = RESIDENT;
 	return CUDA_SUCCESS;
 }
 

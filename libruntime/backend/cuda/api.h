@@ -29,6 +29,7 @@ enum {
 	CUDA_ERROR_NO_BINARY_FOR_GPU = 209,
 	CUDA_ERROR_NOT_FOUND = 500,
 	CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED = 712,
+	CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE = 720,
 	CUDA_ERROR_SYSTEM_DRIVER_MISMATCH = 803,
 };
 
@@ -90,6 +91,11 @@ enum {
 	X(cuLaunchKernel, (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,       \
 			   unsigned by, unsigned bz, unsigned shared, CUstream stream,             \
 			   void **params, void **extra))                                           \
+	X(cuLaunchCooperativeKernel, (CUfunction f, unsigned gx, unsigned gy, unsigned gz,         \
+				      unsigned bx, unsigned by, unsigned bz, unsigned shared,      \
+				      CUstream stream, void **params))                             \
+	X(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *blocks, CUfunction f, int threads,    \
+							size_t shared))                            \
 	X(cuStreamSynchronize, (CUstream stream))
 
 struct cuda_api {

@@ -14,6 +14,7 @@
 struct bfs {
 	struct gpu_run r;
 	CUdeviceptr level, visited, bits[2], queue[2];
+	CUdeviceptr loop_queues, loop_log; /* of levels that stay on the GPU; 0: compressed lists */
 	bool have_bits, have_queue;	/* valid representations of the frontier: bits[0], queue[0] */
 	uint64_t items;			/* work items in queue[0] */
 	uint64_t frontier, frontier_edges, unvisited;
@@ -133,6 +134,55 @@ static int bottom_up_step(struct bfs *b)
 	return rc;
 }
 
+/* Whether so few edges leave the frontier that its levels can stay on the GPU. */
+static bool is_small(const struct bfs *b)
+{
+	return b->loop_queues && 2 * b->frontier + b->frontier_edges / 128 <= GPU_LOOP_ITEMS / 8;
+}
+
+/* A level ended that reached @vertices of @edges edges in sum. */
+static void next_level(struct bfs *b, uint64_t vertices, uint64_t edges)
+{
+	b->r.stats->edges += b->frontier_edges;
+	gpu_run_iteration(&b->r, b->frontier);
+	b->frontier = vertices;
+	b->frontier_edges = edges;
+	b->unvisited -= vertices < b->unvisited ? vertices : b->unvisited;
+	b->now++;
+}
+
+/* Levels of small frontiers, top-down, until one is large. */
+static int loop_levels(struct bfs *b)
+{
+	struct gpu_level log[GPU_LOOP_STEPS];
+	uint32_t next = b->now + 1, levels = GPU_UNREACHED - next, i;
+	void *args[] = { &b->queue[0], &b->items, &b->visited, &b->level, &next, &levels, &b->loop_queues,
+			 &b->loop_log, NULL };
+	struct gpu_run *r = &b->r;
+	int rc = b->have_queue ? 0 : collect(b);
+
+	if (levels > GPU_LOOP_STEPS)
+		levels = GPU_LOOP_STEPS;
+	if (!rc)
+		rc = gpu_run_clear(r);
+	if (!rc)
+		rc = gpu_fill(r->gpu, b->loop_log, 0, sizeof(log), r->err);
+	if (!rc)
+		rc = gpu_run_loop(r, "bfs_levels", NULL, args);
+	if (!rc)
+		rc = gpu_run_read(r);
+	if (!rc)
+		rc = gpu_download(r->gpu, log, b->loop_log, r->counters.loop.steps * sizeof(log[0]), r->err);
+	for (i = 0; !rc && i < r->counters.loop.steps; i++)
+		next_level(b, log[i].vertices, log[i].edges);
+	/* no list of the frontier is in the vertex range of the run */
+	if (!rc && !i)
+		next_level(b, 0, 0);
+	b->have_bits = false;
+	b->have_queue = false;
+	return rc;
+}
+
 static int prepare(struct bfs *b)
 {
 	struct gpu_run *r = &b->r;
@@ -151,6 +201,10 @@ static int prepare(struct bfs *b)
 		rc = gpu_run_queue(r, &b->queue[0]);
 	if (!rc)
 		rc = gpu_run_queue(r, &b->queue[1]);
+	if (!rc && r->gpu->placement.edge_bytes)
+		rc = gpu_run_buffer(r, 2 * 8 * GPU_LOOP_ITEMS, &b->loop_queues);
+	if (!rc && r->gpu->placement.edge_bytes)
+		rc = gpu_run_buffer(r, sizeof(struct gpu_level) * GPU_LOOP_STEPS, &b->loop_log);
 	gtu_phase(&r->phases, "traverse");
 	if (!rc)
 		rc = gpu_run_launch(r, "bfs_begin", NULL, false, r->graph.n, args);
@@ -170,17 +224,19 @@ static int direction_optimizing(struct bfs *b)
 	b->frontier = 1;
 	b->frontier_edges = g->row[r->opt->source + 1] - g->row[r->opt->source];
 	b->unvisited = r->gpu->placed.connected - (b->frontier_edges > 0);
-	for (b->now = 0; !rc && b->frontier; b->now++) {
+	while (!rc && b->frontier) {
+		bool up = r->undirected && r->whole && bottom_up_cost(b) < top_down_cost(b);
+
 		if (b->now == GPU_UNREACHED - 1)
 			return gtu_fail(r->err, GTU_ERR_UNSUPPORTED,
 					"the search has more than %u levels, the maximum of a "
 					"label", b->now);
-		rc = r->undirected && r->whole && bottom_up_cost(b) < top_down_cost(b) ? bottom_up_step(b) : top_down_step(b);
-		r->stats->edges += b->frontier_edges;
-		gpu_run_iteration(r, b->frontier);
-		b->frontier = r->counters.vertices;
-		b->frontier_edges = r->counters.edges;
-		b->unvisited -= b->frontier < b->unvisited ? b->frontier : b->unvisited;
+		if (!up && is_small(b)) {
+			rc = loop_levels(b);
+		} else {
+			rc = up ? bottom_up_step(b) : top_down_step(b);
+			next_level(b, r->counters.vertices, r->counters.edges);
+		}
 	}
 	return rc;
 }

@@ -176,15 +176,23 @@ int gpu_wait(struct gpu *gpu, const char *what, struct gtu_error *err)
 	return rc ? gtu_cuda_fail(&gpu->api, rc, err, "the kernels of %s: cuStreamSynchronize", what) : 0;
 }
 
+static int find_kernel(struct gpu *gpu, const char *kernel, CUfunction *f, struct gtu_error *err)
+{
+	CUresult rc = gpu->api.cuModuleGetFunction(f, gpu->module, kernel);
+
+	return rc ? gtu_cuda_fail(&gpu->api, rc, err, "cuModuleGetFunction of %s", kernel) : 0;
+}
+
 int gpu_launch(struct gpu *gpu, const char *kernel, uint64_t threads, void **args, struct gtu_error *err)
 {
 	uint64_t blocks = (threads + GPU_BLOCK - 1) / GPU_BLOCK,
 		 max = (uint64_t)gpu->info.multiprocessors * BLOCKS_A_PROCESSOR;
 	CUfunction f;
-	CUresult rc = gpu->api.cuModuleGetFunction(&f, gpu->module, kernel);
+	CUresult code;
+	int rc = find_kernel(gpu, kernel, &f, err);
 
 	if (rc)
-		return gtu_cuda_fail(&gpu->api, rc, err, "cuModuleGetFunction of %s", kernel);
+		return rc;
 	/*
 	 * the paper's kernels use one thread per vertex and rely on the hardware to schedule the
 	 * blocks
@@ -195,9 +203,29 @@ int gpu_launch(struct gpu *gpu, const char *kernel, uint64_t threads, void **arg
 		blocks = BLOCKS_MAX;
 	if (!blocks)
 		blocks = 1;
-	rc = gpu->api.cuLaunchKernel(f, (unsigned)blocks, 1, 1, GPU_BLOCK, 1, 1, 0, NULL, args, NULL);
-	return rc ? gtu_cuda_fail(&gpu->api, rc, err, "cuLaunchKernel of %s over %llu threads", kernel,
-				  (ull)threads) : 0;
+	code = gpu->api.cuLaunchKernel(f, (unsigned)blocks, 1, 1, GPU_BLOCK, 1, 1, 0, NULL, args, NULL);
+	return code ? gtu_cuda_fail(&gpu->api, code, err, "cuLaunchKernel of %s over %llu threads", kernel,
+				    (ull)threads) : 0;
+}
+
+int gpu_launch_together(struct gpu *gpu, const char *kernel, unsigned blocks, void **args, struct gtu_error *err)
+{
+	CUfunction f;
+	CUresult code;
+	uint64_t most;
+	int rc = find_kernel(gpu, kernel, &f, err), resident = 0;
+
+	if (rc)
+		return rc;
+	code = gpu->api.cuOccupancyMaxActiveBlocksPerMultiprocessor(&resident, f, GPU_BLOCK, 0);
+	if (code)
+		return gtu_cuda_fail(&gpu->api, code, err, "cuOccupancyMaxActiveBlocksPerMultiprocessor of %s", kernel);
+	most = (uint64_t)gpu->info.multiprocessors * (resident > 0 ? (unsigned)resident : 1);
+	if (blocks > most)
+		blocks = (unsigned)most;
+	code = gpu->api.cuLaunchCooperativeKernel(f, blocks, 1, 1, GPU_BLOCK, 1, 1, 0, NULL, args);
+	return code ? gtu_cuda_fail(&gpu->api, code, err, "cuLaunchCooperativeKernel of %s with %u blocks", kernel,
+				    blocks) : 0;
 }
 
 int gpu_touch(struct gpu *gpu, const struct gpu_memory *memory, struct gtu_error *err)

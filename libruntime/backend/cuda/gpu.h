@@ -87,6 +87,8 @@ int gpu_wait(struct gpu *gpu, const char *what, struct gtu_error *err);
  * cuLaunchKernel().
  */
 int gpu_launch(struct gpu *gpu, const char *kernel, uint64_t threads, void **args, struct gtu_error *err);
+/* Launch @blocks blocks that may wait for each other, or as many as the GPU holds at once. */
+int gpu_launch_together(struct gpu *gpu, const char *kernel, unsigned blocks, void **args, struct gtu_error *err);
 
 /* ---- plan.c ------------------------------------------------------------------------------------ */
 
@@ -184,6 +186,8 @@ int gpu_run_queue(struct gpu_run *r, CUdeviceptr *out);
  */
 int gpu_run_launch(struct gpu_run *r, const char *kernel, const char *suffix, bool widths, uint64_t threads,
 		   void **args);
+/* The same for a loop that stays on the GPU, for the entry's width. */
+int gpu_run_loop(struct gpu_run *r, const char *kernel, const char *suffix, void **args);
 /*
  * Reset a step's counters (min to its maximum) before it; read them after it, which synchronizes.
  */

@@ -14,6 +14,10 @@
 #define GPU_CACHE_CANDIDATES	1024u		/* neighbours of a vertex considered for the cache */
 #define GPU_TALLIES	64u
 #define GPU_SLICES	8u		/* one slice of the vertices is joined before the giant component is determined */
+#define GPU_LOOP_BLOCKS	32u		/* blocks of a loop that stays on the GPU */
+#define GPU_LOOP_ITEMS	65536u		/* capacity of its queue */
+#define GPU_LOOP_FAR	(1u << 20)	/* capacity of its queue of far vertices */
+#define GPU_LOOP_STEPS	4096u		/* most steps of one launch */
 #define GPU_SAMPLES	1024u		/* vertices sampled to find the giant component */
 
 /* Addresses are GPU addresses. */
@@ -38,6 +42,23 @@ struct gpu_graph {
 /* Vertices that components_collect processes. */
 enum gpu_slice { GPU_SLICE_ALL, GPU_SLICE_ONE, GPU_SLICE_OTHERS };
 
+/* What a level of a search reached: vertices, and the sum of their degrees. */
+struct gpu_level {
+	uint64_t vertices, edges;
+};
+
+/*
+ * A loop that stays on the GPU (loop.cuh). Counts of queues rotate by step, because blocks still
+ * read the last one while the next is filled.
+ */
+struct gpu_loop {
+	uint32_t arrived;		/* blocks at the barrier, over all steps */
+	uint32_t steps;
+	uint32_t over, done;
+	uint64_t items[3], far[3], min[3];
+	uint64_t bound;
+};
+
 struct gpu_counters {
 	uint64_t items;			/* work items in the queue that a kernel fills */
 	uint64_t left;			/* vertices in the second queue */
@@ -45,6 +66,7 @@ struct gpu_counters {
 	uint64_t min;			/* minimum of the values not taken */
 	uint64_t changed;
 	double dangling, max;		/* PageRank */
+	struct gpu_loop loop;
 	/*
 	 * Sectors requested from the list and from its copy in GPU memory; never cleared within a
 	 * run. An array, because a single counter for all warps would be slower than the link.

@@ -119,20 +119,36 @@ int gpu_run_queue(struct gpu_run *r, CUdeviceptr *out)
 	return gpu_run_buffer(r, 8 * (r->graph.n + r->graph.n / 8 + r->graph.m / per + 64), out);
 }
 
+/* The kernel's name, and all of its arguments. */
+static void complete_launch(struct gpu_run *r, const char *kernel, const char *suffix, bool widths, void **args,
+			    char name[static 96], void *all[static ARGS_MAX + 1])
+{
+	unsigned i;
+
+	snprintf(name, 96, "%s%s%s%s", kernel, widths ? "_" : "", widths ? gpu_entry_name(r->gpu) : "",
+		 suffix ? suffix : "");
+	all[0] = &r->graph;
+	for (i = 0; args && args[i] && i < ARGS_MAX; i++)
+		all[i + 1] = args[i];
+}
+
 int gpu_run_launch(struct gpu_run *r, const char *kernel, const char *suffix, bool widths, uint64_t threads,
 		   void **args)
 {
-	void *all[ARGS_MAX + 1] = { &r->graph };
+	void *all[ARGS_MAX + 1];
 	char name[96];
-	unsigned i;
 
-	if (widths)
-		snprintf(name, sizeof(name), "%s_%s%s", kernel, gpu_entry_name(r->gpu), suffix ? suffix : "");
-	else
-		snprintf(name, sizeof(name), "%s%s", kernel, suffix ? suffix : "");
-	for (i = 0; args && args[i] && i < ARGS_MAX; i++)
-		all[i + 1] = args[i];
+	complete_launch(r, kernel, suffix, widths, args, name, all);
 	return gpu_launch(r->gpu, name, threads, all, r->err);
+}
+
+int gpu_run_loop(struct gpu_run *r, const char *kernel, const char *suffix, void **args)
+{
+	void *all[ARGS_MAX + 1];
+	char name[96];
+
+	complete_launch(r, kernel, suffix, true, args, name, all);
+	return gpu_launch_together(r->gpu, name, GPU_LOOP_BLOCKS, all, r->err);
 }
 
 int gpu_run_clear(struct gpu_run *r)

@@ -11,6 +11,7 @@
 #include "gpu.h"
 
 #define BUCKET	4		/* default bucket width: this many mean weights / mean degree */
+#define WIDER	4		/* a loop on the GPU takes buckets this many times as wide: steps cost more than reads */
 
 struct sssp {
 	struct gpu_run r;
@@ -19,6 +20,7 @@ struct sssp {
 	double delta;
 	bool once;			/* the bucket is no wider than the minimum weight */
 	CUdeviceptr distance, expanded, queue, active[2];
+	CUdeviceptr near, far;		/* two queues each, of steps that stay on the GPU; 0: compressed lists */
 };
 
 static uint64_t unreached(const struct sssp *s)
@@ -53,19 +55,69 @@ static int set_parameters(struct sssp *s)
 	return 0;
 }
 
+static const char *width_suffix(const struct sssp *s)
+{
+	return distance_width(s->type) == 4 ? "_32" : "_64";
+}
+
+/*
+ * Run steps on the GPU while few vertices are due. *small: whether few were at the start; *done:
+ * whether none is left.
+ */
+static int loop_steps(struct sssp *s, uint64_t *bound, bool *small, bool *done)
+{
+	struct gpu_run *r = &s->r;
+	uint64_t near, far;
+	uint32_t steps = GPU_LOOP_STEPS;
+	double delta = WIDER * s->delta;
+	void *due[] = { &s->distance, &s->expanded, bound, &s->near, &s->far, NULL };
+	void *args[] = { &s->distance, &s->expanded, &s->near, &s->far, &near, &far, bound, &delta, &steps, NULL };
+	int rc;
+
+	do {
+		rc = gpu_run_clear(r);
+		if (!rc)
+			rc = gpu_run_launch(r, "sssp_due", width_suffix(s), false, r->graph.n, due);
+		if (!rc)
+			rc = gpu_run_read(r);
+		near = r->counters.items;
+		far = r->counters.left;
+		*done = !near && !far;
+		*small = near <= GPU_LOOP_ITEMS / 8 && far <= GPU_LOOP_FAR / 8;
+		if (rc || *done || !*small)
+			return rc;
+		rc = gpu_run_clear(r);
+		if (!rc)
+			rc = gpu_run_loop(r, "sssp_steps", s->kernel, args);
+		if (!rc)
+			rc = gpu_run_read(r);
+		*bound = r->counters.loop.bound;
+		*done = r->counters.loop.done;
+		r->stats->iterations += r->counters.loop.steps;
+	} while (!rc && !*done && r->counters.loop.steps == GPU_LOOP_STEPS);
+	return rc;
+}
+
 static int run_buckets(struct sssp *s)
 {
 	struct gpu_run *r = &s->r;
-	uint64_t bound = distance_above(s->type, 0, s->delta), items;
-	const char *bits = distance_width(s->type) == 4 ? "_32" : "_64";
+	uint64_t bound = distance_above(s->type, 0, s->delta), items = 1, pause = 0, wait = 1;
 	void *due[] = { &s->distance, &s->expanded, &bound, &s->queue, NULL };
 	void *relax[] = { &s->queue, &items, &s->distance, NULL };
+	bool small, done;
 	int rc;
 
 	for (;;) {
+		if (s->near && items && items <= GPU_LOOP_ITEMS / 8 && !pause--) {
+			rc = loop_steps(s, &bound, &small, &done);
+			if (rc || done)
+				return rc;
+			/* a try that fails costs a scan: try less often */
+			pause = wait = small ? 1 : 2 * wait;
+		}
 		rc = gpu_run_clear(r);
 		if (!rc)
-			rc = gpu_run_launch(r, "sssp_collect", bits, true, r->graph.n, due);
+			rc = gpu_run_launch(r, "sssp_collect", width_suffix(s), true, r->graph.n, due);
 		if (!rc)
 			rc = gpu_run_read(r);
 		if (rc)
@@ -126,6 +178,10 @@ static int prepare(struct sssp *s)
 		rc = gpu_run_buffer(r, n * width, &s->expanded);
 		if (!rc)
 			rc = gpu_fill(r->gpu, s->expanded, 0xff, n * width, r->err);
+		if (!rc && r->gpu->placement.edge_bytes)
+			rc = gpu_run_buffer(r, 2 * 4 * GPU_LOOP_ITEMS, &s->near);
+		if (!rc && r->gpu->placement.edge_bytes)
+			rc = gpu_run_buffer(r, 2 * 4ull * GPU_LOOP_FAR, &s->far);
 		return rc ? rc : gpu_run_queue(r, &s->queue);
 	}
 	if (!rc)

@@ -7,6 +7,7 @@
 #ifndef GTU_CUDA_SSSP_CUH
 #define GTU_CUDA_SSSP_CUH
 
+#include "libruntime/support/distance.h"
 #include "compressed.cuh"
 #include "emogi.cuh"
 
@@ -21,7 +22,10 @@ template <> __device__ inline u64 lower<u64>(u64 *at, u64 value)
 }
 
 /* A distance type with its addition of weights, as in support/distance.h. */
-template <typename B> struct sum_packed {
+template <typename B> struct sum_of {
+	static const distance_type type = sizeof(B) == 4 ? DISTANCE_U32 : DISTANCE_U64;
+};
+template <typename B> struct sum_packed : sum_of<B> {
 	typedef B bits;
 	template <typename R, typename W>
 	__device__ static bits plus(const gpu_graph &g, bits d, R entry, W)
@@ -29,7 +33,7 @@ template <typename B> struct sum_packed {
 		return d + packed_weight<R>(g, entry);
 	}
 };
-template <typename B> struct sum_separate {
+template <typename B> struct sum_separate : sum_of<B> {
 	typedef B bits;
 	template <typename R, typename W>
 	__device__ static bits plus(const gpu_graph &, bits d, R, W w)
@@ -38,6 +42,7 @@ template <typename B> struct sum_separate {
 	}
 };
 struct sum_f32 {
+	static const distance_type type = DISTANCE_F32;
 	typedef u32 bits;
 	template <typename R, typename W>
 	__device__ static bits plus(const gpu_graph &, bits d, R, W w)
@@ -46,6 +51,7 @@ struct sum_f32 {
 	}
 };
 struct sum_f64 {
+	static const distance_type type = DISTANCE_F64;
 	typedef u64 bits;
 	template <typename R, typename W>
 	__device__ static bits plus(const gpu_graph &, bits d, R, W w)
@@ -153,19 +159,22 @@ __device__ static void emogi_sssp(const gpu_graph &g, typename S::bits *distance
 	SSSP_EMOGI(R, W, S, name, GPU_MERGED, merged)                                              \
 	SSSP_EMOGI(R, W, S, name, GPU_ALIGNED, aligned)
 
-/* named by entry width, distance type, and "separate" for weights in a separate array */
-SSSP_KERNELS(u32, no_weight, sum_packed<u32>, 4_u32)
-SSSP_KERNELS(u64, no_weight, sum_packed<u32>, 8_u32)
-SSSP_KERNELS(u32, no_weight, sum_packed<u64>, 4_u64)
-SSSP_KERNELS(u64, no_weight, sum_packed<u64>, 8_u64)
-SSSP_KERNELS(u32, u32, sum_separate<u32>, 4_u32_separate)
-SSSP_KERNELS(u64, u32, sum_separate<u32>, 8_u32_separate)
-SSSP_KERNELS(u32, u32, sum_separate<u64>, 4_u64_separate)
-SSSP_KERNELS(u64, u32, sum_separate<u64>, 8_u64_separate)
-SSSP_KERNELS(u32, float, sum_f32, 4_f32_separate)
-SSSP_KERNELS(u64, float, sum_f32, 8_f32_separate)
-SSSP_KERNELS(u32, double, sum_f64, 4_f64_separate)
-SSSP_KERNELS(u64, double, sum_f64, 8_f64_separate)
+/* plain lists: named by entry width, distance type, and "separate" for weights in a separate array */
+#define SSSP_PLAIN(X)                                                                       \
+	X(u32, no_weight, sum_packed<u32>, 4_u32)                                           \
+	X(u64, no_weight, sum_packed<u32>, 8_u32)                                           \
+	X(u32, no_weight, sum_packed<u64>, 4_u64)                                           \
+	X(u64, no_weight, sum_packed<u64>, 8_u64)                                           \
+	X(u32, u32, sum_separate<u32>, 4_u32_separate)                                      \
+	X(u64, u32, sum_separate<u32>, 8_u32_separate)                                      \
+	X(u32, u32, sum_separate<u64>, 4_u64_separate)                                      \
+	X(u64, u32, sum_separate<u64>, 8_u64_separate)                                      \
+	X(u32, float, sum_f32, 4_f32_separate)                                              \
+	X(u64, float, sum_f32, 8_f32_separate)                                              \
+	X(u32, double, sum_f64, 4_f64_separate)                                             \
+	X(u64, double, sum_f64, 8_f64_separate)
+
+SSSP_PLAIN(SSSP_KERNELS)
 SSSP_RELAX(compressed, no_weight, sum_packed<u32>, compressed_u32)
 SSSP_RELAX(compressed, no_weight, sum_packed<u64>, compressed_u64)
 SSSP_RELAX(compressed, u32, sum_separate<u32>, compressed_u32_separate)

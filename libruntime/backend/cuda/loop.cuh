@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Loops over small frontiers that stay on the GPU. A level of a road network has so few vertices
+ * that launching a kernel and reading its counters takes longer than the level. Here one cooperative
+ * launch runs many steps, with a barrier of all blocks after each. It ends when a queue overflows;
+ * the host's loops then collect the frontier from the vertex arrays, which are always complete.
+ */
+#ifndef GTU_CUDA_LOOP_CUH
+#define GTU_CUDA_LOOP_CUH
+
+#include "common.cuh"
+
+#define LANE_ENTRIES	4		/* entries that a lane reads at a time */
+#define LANE_LIST	16u		/* a longer list is read by a whole warp */
+
+__device__ static inline struct gpu_loop *loop_of(const gpu_graph &g)
+{
+	return &counters_of(g)->loop;
+}
+
+/* Wait until all blocks of a cooperative launch arrive; @arrived counts on from @epoch. */
+__device__ static inline void grid_barrier(u32 *arrived, u32 &epoch)
+{
+	epoch += gridDim.x;
+	__syncthreads();
+	if (!threadIdx.x) {
+		__threadfence();
+		atomicAdd(arrived, 1u);
+		while ((int)(*(volatile u32 *)arrived - epoch) < 0)
+			__nanosleep(20);
+		__threadfence();
+	}
+	__syncthreads();
+}
+
+/* Read a counter that other blocks wrote before the last barrier. */
+__device__ static inline u64 settled(const uint64_t *counter)
+{
+	return *(const volatile uint64_t *)counter;
+}
+
+/* The part of a list that a work item covers, as in walk_plain(). */
+template <typename R>
+__device__ static inline void piece_bounds(u64 s, u64 e, u32 chunk, u64 *first, u64 *end)
+{
+	const u64 line = 128 / sizeof(R), per = GPU_CHUNK / sizeof(R);
+	u64 base = (s & ~(line - 1)) + chunk * per;
+
+	*first = s > base ? s : base;
+	*end = e < base + per ? e : base + per;
+}
+
+/*
+ * Process list pieces, one per lane: [first, first + count), no more than GPU_CHUNK bytes.
+ * f(mine, mask, entry, weight) is called by every lane, with up to LANE_ENTRIES entries by @mask, and
+ * with the lane's own @mine of the piece's lane. Short pieces are read by their lanes, long ones by
+ * the warp.
+ */
+template <typename R, typename W, typename D, typename F>
+__device__ static inline void walk_pieces(const gpu_graph &g, u64 first, u32 count, D mine, tally &t, F f)
+{
+	u32 longs = __ballot_sync(ALL_LANES, count > LANE_LIST), limit = count > LANE_LIST ? 0 : count, k, i, mask;
+	R entry[LANE_ENTRIES];
+	W weight[LANE_ENTRIES];
+	u64 at;
+
+	if (count && (longs >> lane_id() & 1 || limit)) {
+		u64 sectors = ((first + count) * sizeof(R) + 31) / 32 - first * sizeof(R) / 32;
+
+		if (width_of<W>::bytes)
+			sectors += ((first + count) * width_of<W>::bytes + 31) / 32 - first * width_of<W>::bytes / 32;
+		if (first < g.prefix_end)
+			t.cached += sectors;
+		else
+			t.list += sectors;
+	}
+	for (k = 0; __any_sync(ALL_LANES, k < limit); k += LANE_ENTRIES) {
+		mask = 0;
+#pragma unroll
+		for (i = 0; i < LANE_ENTRIES; i++) {
+			if (k + i >= limit)
+				continue;
+			mask |= 1u << i;
+			entry[i] = entry_at<R>(g, first + k + i);
+			weight[i] = weight_at<W>(g, first + k + i);
+		}
+		f(mine, mask, entry, weight);
+	}
+	for (; longs; longs &= longs - 1) {
+		int lane = __ffs((int)longs) - 1;
+		u64 from = __shfl_sync(ALL_LANES, first, lane);
+		u32 entries = __shfl_sync(ALL_LANES, count, lane);
+		D theirs = __shfl_sync(ALL_LANES, mine, lane);
+
+		for (k = 0; k < entries; k += 32 * LANE_ENTRIES) {
+			mask = 0;
+#pragma unroll
+			for (i = 0; i < LANE_ENTRIES; i++) {
+				at = k + 32 * i + lane_id();
+				if (at >= entries)
+					continue;
+				mask |= 1u << i;
+				entry[i] = entry_at<R>(g, from + at);
+				weight[i] = weight_at<W>(g, from + at);
+			}
+			f(theirs, mask, entry, weight);
+		}
+	}
+}
+
+/* Positions for @items of this lane in a queue that may overflow; called by every lane of a warp. */
+__device__ static inline u64 reserve(uint64_t *count, u32 items)
+{
+	u32 sum = warp_prefix_sum(items);
+	u64 at = 0;
+
+	if (lane_id() == 31 && sum)
+		at = atomicAdd((ull *)count, (ull)sum);
+	return __shfl_sync(ALL_LANES, at, 31) + sum - items;
+}
+
+/* Add the tallies of all lanes to the counters. */
+__device__ static inline void report_lanes(const gpu_graph &g, tally t)
+{
+	t.list = warp_sum(t.list);
+	t.cached = warp_sum(t.cached);
+	report(g, t);
+}
+
+#endif

@@ -5,7 +5,7 @@
  * A device "cuda:N" runs whole algorithms: gtu_bfs() and the others with GTU_WITH_GPU. Vertex data
  * is in GPU memory; kernels read the edge list in place, over the link (EMOGI, section 4). By
  * default each algorithm places the graph for one run. To run several algorithms over one graph,
- * call gtu_placement_create() first.
+ * call gtu_placement_create() first. Several threads may share a device: their runs take turns.
  */
 #ifndef GTU_GPU_H
 #define GTU_GPU_H
@@ -40,13 +40,14 @@ const char *gtu_edges_name(uint32_t edges);
 const char *gtu_kernel_name(uint32_t kernel);
 
 #define GTU_GPU_MEMORY_ALL UINT64_MAX
+#define GTU_GPU_MEMORY_NONE 1u		/* too little for an edge */
 
 struct gtu_placement_options {
 	uint32_t edges;			/* enum gtu_edges */
 	uint32_t edge_bytes;		/* 4 or 8; 0: 4, or the graph's own width with _REGISTERED */
 	/*
 	 * GPU memory that may hold edges, in bytes: the whole list, or the most frequently read
-	 * edges. GTU_GPU_MEMORY_ALL: all free memory. 0: all free memory with GTU_EDGES_AUTO and
+	 * edges. GTU_GPU_MEMORY_ALL: all free memory; GTU_GPU_MEMORY_NONE: none. 0: all free memory with GTU_EDGES_AUTO and
 	 * _DEVICE, none with the other kinds.
 	 */
 	uint64_t gpu_memory;
@@ -78,7 +79,7 @@ struct gtu_placement {
  * placement. @opt NULL: all defaults. @g and its arrays must not change or move until then. Errors:
  * GTU_ERR_UNSUPPORTED: the device does not run whole algorithms, or the graph has more than 2^32 -
  * 2 vertices; GTU_ERR_USAGE: an option is out of range; GTU_ERR_INPUT: rows or targets out of
- * bounds, or a negative weight; GTU_ERR_NOMEM, with the bytes required.
+ * bounds; GTU_ERR_NOMEM, with the bytes required. Negative weights are refused by gtu_sssp() only.
  */
 int gtu_placement_create(struct gtu_device *dev, const struct gtu_graph *g, const struct gtu_placement_options *opt,
 	      struct gtu_error *err);

@@ -33,6 +33,13 @@ static uint64_t time_scale(struct gtu_error *err)
 	return 0;
 }
 
+static void destroy(struct gtu_device *dev)
+{
+	pthread_mutex_destroy(&dev->placing);
+	free(dev->fdt);
+	free(dev);
+}
+
 int gtu_open(const char *name, struct gtu_device **out, struct gtu_error *err)
 {
 	const struct gtu_backend_ops *ops;
@@ -63,12 +70,12 @@ int gtu_open(const char *name, struct gtu_device **out, struct gtu_error *err)
 	dev->ops = ops;
 	dev->time_scale = scale;
 	dev->timeout_ns = GTU_FOREVER;
+	pthread_mutex_init(&dev->placing, NULL);
 	snprintf(dev->info.backend, sizeof(dev->info.backend), "%s", ops->name);
 	snprintf(dev->info.path, sizeof(dev->info.path), "%s", name);
 	rc = ops->open(dev, name, err);
 	if (rc) {
-		free(dev->fdt);
-		free(dev);
+		destroy(dev);
 		return rc;
 	}
 	*out = dev;
@@ -81,8 +88,7 @@ void gtu_close(struct gtu_device *dev)
 		return;
 	gtu_placement_destroy(dev);
 	dev->ops->close(dev);
-	free(dev->fdt);
-	free(dev);
+	destroy(dev);
 }
 
 void gtu_set_timeout(struct gtu_device *dev, uint64_t timeout_ns)

@@ -17,27 +17,47 @@ static int can_place(const struct gtu_device *dev, struct gtu_error *err)
 	return 0;
 }
 
-int gtu_placement_create(struct gtu_device *dev, const struct gtu_graph *g, const struct gtu_placement_options *opt,
-	      struct gtu_error *err)
+static void unplace(struct gtu_device *dev)
+{
+	if (!dev->placed)
+		return;
+	dev->ops->traversal->placement_destroy(dev);
+	dev->placed = NULL;
+}
+
+static int place(struct gtu_device *dev, const struct gtu_graph *g, const struct gtu_placement_options *opt,
+		 struct gtu_error *err)
 {
 	static const struct gtu_placement_options usual;
-	int rc = can_place(dev, err);
+	int rc;
 
-	if (rc)
-		return rc;
-	gtu_placement_destroy(dev);
+	unplace(dev);
 	rc = dev->ops->traversal->placement_create(dev, g, opt ? opt : &usual, err);
 	if (!rc)
 		dev->placed = g;
 	return rc;
 }
 
+int gtu_placement_create(struct gtu_device *dev, const struct gtu_graph *g, const struct gtu_placement_options *opt,
+	      struct gtu_error *err)
+{
+	int rc = can_place(dev, err);
+
+	if (rc)
+		return rc;
+	pthread_mutex_lock(&dev->placing);
+	rc = place(dev, g, opt, err);
+	pthread_mutex_unlock(&dev->placing);
+	return rc;
+}
+
 void gtu_placement_destroy(struct gtu_device *dev)
 {
-	if (!dev || !dev->placed)
+	if (!dev || !dev->ops->traversal)
 		return;
-	dev->ops->traversal->placement_destroy(dev);
-	dev->placed = NULL;
+	pthread_mutex_lock(&dev->placing);
+	unplace(dev);
+	pthread_mutex_unlock(&dev->placing);
 }
 
 static int check(const struct gtu_graph *g, enum gtu_traversal what, const struct gtu_algorithm_options *opt,
@@ -68,13 +88,16 @@ int gtu_traverse(struct gtu_device *dev, const struct gtu_graph *g, enum gtu_tra
 
 	if (!rc)
 		rc = check(g, what, opt, err);
-	temporary = !rc && dev->placed != g;
-	if (temporary)
-		rc = gtu_placement_create(dev, g, NULL, err);
 	if (rc)
 		return rc;
-	rc = dev->ops->traversal->run[what](dev, opt, result, stats, err);
+	pthread_mutex_lock(&dev->placing);
+	temporary = dev->placed != g;
 	if (temporary)
-		gtu_placement_destroy(dev);
+		rc = place(dev, g, NULL, err);
+	if (!rc)
+		rc = dev->ops->traversal->run[what](dev, opt, result, stats, err);
+	if (temporary)
+		unplace(dev);
+	pthread_mutex_unlock(&dev->placing);
 	return rc;
 }

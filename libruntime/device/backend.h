@@ -7,6 +7,8 @@
 #ifndef GTU_BACKEND_H
 #define GTU_BACKEND_H
 
+#include <pthread.h>
+
 #include "gtu/gtu.h"
 #include "libruntime/support/clock.h"
 #include "libruntime/support/traverse.h"
@@ -96,6 +98,7 @@ struct gtu_device {
 	struct gtu_info info;
 	uint64_t timeout_ns;		/* timeout of waits without a deadline, scaled, or GTU_FOREVER */
 	uint64_t time_scale;		/* factor of timeouts */
+	pthread_mutex_t placing;	/* held while a graph is placed and while a whole algorithm runs */
 	const struct gtu_graph *placed;	/* by gtu_placement_create(), or NULL */
 	void *fdt;			/* validated copy from malloc(); NULL for a GPU */
 	size_t fdt_bytes;

@@ -92,6 +92,16 @@ static inline unsigned __ballot_sync(unsigned mask, bool x)
 		word |= (unsigned)(mask >> i & 1 && all[i]) << i;
 	return word;
 }
+static inline unsigned __reduce_add_sync(unsigned mask, unsigned x)
+{
+	uint64_t all[32];
+	unsigned sum = 0, i;
+
+	cpu_exchange(mask, x, all);
+	for (i = 0; i < 32; i++)
+		sum += mask >> i & 1 ? (unsigned)all[i] : 0;
+	return sum;
+}
 static inline bool __any_sync(unsigned mask, bool x)
 {
 	return __ballot_sync(mask, x) != 0;
@@ -195,8 +205,6 @@ extern "C" {
 typedef void (*cpu_kernel)(void **params);
 /* NULL if no kernel has this name. */
 cpu_kernel cpu_kernel_find(const char *name);
-/* Choose the order in which blocks run from now on. */
-void cpu_kernel_seed(unsigned seed);
 void cpu_kernel_run(cpu_kernel kernel, unsigned blocks, unsigned threads, void **params);
 }
 

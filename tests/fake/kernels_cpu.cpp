@@ -55,7 +55,7 @@ struct resident {
 resident places[CPU_RESIDENT];
 resident *here;
 unsigned threads, now;
-uint64_t state = 1;			/* of the random numbers that interleave the blocks */
+uint64_t state;			/* of the random numbers that interleave the blocks; FAKE_CUDA_SEED chooses them */
 cpu_kernel kernel;
 void **params;
 jmp_buf scheduler;
@@ -287,16 +287,17 @@ cpu_kernel cpu_kernel_find(const char *name)
 	return nullptr;
 }
 
-void cpu_kernel_seed(unsigned seed)
-{
-	state = seed + 1ull;
-}
-
 void cpu_kernel_run(cpu_kernel f, unsigned blocks, unsigned count, void **arguments)
 {
+	const char *seed = getenv("FAKE_CUDA_SEED");
+
+	/* the calling thread's variables, which exist from the first access on */
 	own_tls = 0;
-	if (!shared_memory && !dl_iterate_phdr(find_shared, nullptr))
+	here = nullptr;
+	if (!dl_iterate_phdr(find_shared, nullptr))
 		abort();
+	if (!state)
+		state = 1 + (seed ? strtoull(seed, nullptr, 10) : 0);
 	for (auto &r : places) {
 		if (r.stacks)
 			continue;

@@ -368,7 +368,7 @@ static int run_config(struct gpu_bench *b, const struct config *c, struct gtu_er
 			if (c->kernels >> kernel & 1 && wanted(b, subjects[algorithm + 1], subjects) &&
 			    wanted(b, gtu_kernel_name(kernel), kernels) && time_left(b))
 				rc = run_row(b, algorithm, c, kernel, err);
-	if (!rc && b->ranked && c->kernels == BIT(AUTO) && c->placement.gpu_memory > 1 && !c->placement.compressed && wanted(b, "pr", subjects))
+	if (!rc && b->ranked && c->kernels == BIT(AUTO) && c->placement.gpu_memory > GTU_GPU_MEMORY_NONE && !c->placement.compressed && wanted(b, "pr", subjects))
 		rc = bench_ranks_run(b->dev, &b->g, b->ranks, b->ranked, err);
 	else
 		return rc;
@@ -385,12 +385,12 @@ static unsigned configs_of(const struct gpu_bench *b, struct config *c)
 	/*
 	 * a limit of one byte caches nothing, but lets the probe choose between managed and pinned
 	 */
-	c[n++] = (struct config){ "", { .edges = GTU_EDGES_AUTO, .gpu_memory = 1, .edge_bytes = 8, .separate_weights = 1 },
+	c[n++] = (struct config){ "", { .edges = GTU_EDGES_AUTO, .gpu_memory = GTU_GPU_MEMORY_NONE, .edge_bytes = 8, .separate_weights = 1 },
 				  BIT(NAIVE) | BIT(MERGED) | BIT(ALIGNED) };
-	c[n++] = (struct config){ "", { .edges = GTU_EDGES_AUTO, .gpu_memory = 1, .edge_bytes = 4, .separate_weights = 1 },
+	c[n++] = (struct config){ "", { .edges = GTU_EDGES_AUTO, .gpu_memory = GTU_GPU_MEMORY_NONE, .edge_bytes = 4, .separate_weights = 1 },
 				  BIT(ALIGNED) };
-	c[n++] = (struct config){ "", { .edges = GTU_EDGES_AUTO, .gpu_memory = 1 }, BIT(AUTO) };
-	c[n++] = (struct config){ "", { .edges = GTU_EDGES_AUTO, .gpu_memory = 1, .compressed = 1 }, BIT(AUTO) };
+	c[n++] = (struct config){ "", { .edges = GTU_EDGES_AUTO, .gpu_memory = GTU_GPU_MEMORY_NONE }, BIT(AUTO) };
+	c[n++] = (struct config){ "", { .edges = GTU_EDGES_AUTO, .gpu_memory = GTU_GPU_MEMORY_NONE, .compressed = 1 }, BIT(AUTO) };
 	if (!b->memories)
 		c[n++] = (struct config){ " +1/8", { .edges = GTU_EDGES_AUTO, .gpu_memory = b->g.m / 2,
 						     .compressed = 1 }, BIT(AUTO) };
@@ -438,8 +438,11 @@ static bool parse_memories(struct gpu_bench *b, const char *text)
 		}
 		memcpy(word, text, length);
 		word[length] = 0;
-		if (!cli_u64("--gpu-memory", word, 1, UINT64_MAX - 1, &b->memory[b->memories++]))
+		if (!cli_u64("--gpu-memory", word, 0, UINT64_MAX - 1, &b->memory[b->memories]))
 			return false;
+		if (!b->memory[b->memories])
+			b->memory[b->memories] = GTU_GPU_MEMORY_NONE;
+		b->memories++;
 	}
 	return true;
 }

@@ -184,8 +184,8 @@ struct sums {
 
 static int place_edges(struct gtu_device *dev, const struct subject *s, uint32_t edges, uint32_t width, struct gtu_error *err)
 {
-	/* one byte of GPU memory caches no edges, so the probe chooses */
-	const struct gtu_placement_options p = { .edges = edges, .edge_bytes = width, .separate_weights = 1, .gpu_memory = 1 };
+	const struct gtu_placement_options p = { .edges = edges, .edge_bytes = width, .separate_weights = 1,
+						 .gpu_memory = GTU_GPU_MEMORY_NONE };
 
 	return gtu_placement_create(dev, &s->g, &p, err);
 }

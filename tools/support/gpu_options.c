@@ -51,7 +51,9 @@ int gpu_option(int returned, const char *value, struct gpu_request *rq)
 		break;
 	case GPU_OPTION_MEMORY:
 		name = "gpu-memory";
-		good = cli_u64("--gpu-memory", value, 1, UINT64_MAX - 1, &rq->placement.gpu_memory);
+		good = cli_u64("--gpu-memory", value, 0, UINT64_MAX - 1, &rq->placement.gpu_memory);
+		if (good && !rq->placement.gpu_memory)
+			rq->placement.gpu_memory = GTU_GPU_MEMORY_NONE;
 		break;
 	case GPU_OPTION_UNPACKED_WEIGHTS:
 		name = "unpacked-weights";

@@ -32,8 +32,8 @@ enum {
 	"  --edge-bytes N  4, 8, compressed (the kernels decode), or auto: 4, or compressed if\n"    \
 	"                 the graph's container is compressed\n"                                     \
 	"  --kernel K     auto, or one of the paper's: naive, merged, aligned\n"                     \
-	"  --gpu-memory B  limit of the card's memory for edges (64M, 2G); default: all of it with\n" \
-	"                 --edges auto and device, else none\n"                                      \
+	"  --gpu-memory B  limit of the card's memory for edges (64M, 2G; 0: none); default: all of it\n" \
+	"                 with --edges auto and device, else none\n"                                 \
 	"  --unpacked-weights  keep weights beside the edge list, as in the paper\n"
 
 struct gpu_request {

@@ -189,11 +189,13 @@ int gtu_link_measure(struct gtu_device *dev, uint32_t edges, uint64_t bytes, uin
 
 	if (dev->ops != &gtu_backend_cuda)
 		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%s is not a GPU", dev->info.path);
+	pthread_mutex_lock(&dev->placing);
 	rc = gpu_enter(gpu, err);
-	if (rc)
-		return rc;
-	rc = gpu_link_measure(gpu, edges, bytes, rounds, rate, err);
-	gpu_leave(gpu);
+	if (!rc) {
+		rc = gpu_link_measure(gpu, edges, bytes, rounds, rate, err);
+		gpu_leave(gpu);
+	}
+	pthread_mutex_unlock(&dev->placing);
 	return rc;
 }
 

@@ -18,13 +18,19 @@ template <typename R> __device__ static inline u64 piece_of(u64 s, u64 e, u32 ch
 	return first << PIECE_BITS | (end - first);
 }
 
+/* What a lane found in a level. */
+struct found {
+	u32 vertices;
+	u64 edges;
+};
+
 /* Claim the unvisited ones among a lane's entries for level @next, and queue their lists. */
 template <typename R>
 __device__ static inline void discover(const gpu_graph &g, u32 mask, const R *entry, u32 *visited, u32 *level,
-				       u32 next, u64 *out, uint64_t *count, struct gpu_level *log)
+				       u32 next, u64 *out, uint64_t *count, found &sum)
 {
-	u64 s[LANE_ENTRIES], e[LANE_ENTRIES], at, degrees = 0;
-	u32 old[LANE_ENTRIES], items = 0, vertices = 0, i, k, pieces;
+	u64 s[LANE_ENTRIES], e[LANE_ENTRIES], at;
+	u32 old[LANE_ENTRIES], items = 0, i, k, pieces;
 
 	/* independent reads first: each takes a trip to memory */
 #pragma unroll
@@ -51,24 +57,44 @@ __device__ static inline void discover(const gpu_graph &g, u32 mask, const R *en
 			continue;
 		}
 		level[to] = next;
-		vertices++;
-		degrees += e[i] - s[i];
+		sum.vertices++;
+		sum.edges += e[i] - s[i];
 		items += items_of<R>(s[i], e[i]);
 	}
-	if (!__any_sync(ALL_LANES, vertices))
+	if (!__any_sync(ALL_LANES, items))
 		return;
 	at = reserve(count, items);
 #pragma unroll
 	for (i = 0; i < LANE_ENTRIES; i++) {
 		pieces = items_of<R>(s[i], e[i]);
-		for (k = 0; k < pieces && at < GPU_LOOP_ITEMS; k++)
-			out[at++] = piece_of<R>(s[i], e[i], k);
+		for (k = 0; k < pieces && at < GPU_LOOP_ITEMS; k++, at++) {
+			out[at] = piece_of<R>(s[i], e[i], k);
+			prefetch(entry_address<R>(g, out[at] >> PIECE_BITS));
+		}
 	}
-	vertices = warp_sum(vertices);
-	degrees = warp_sum(degrees);
-	if (!lane_id()) {
+}
+
+/* Add what the block found to the log, once a block: atomic operations on one address take turns. */
+__device__ static inline void log_level(struct gpu_level *log, const found &sum)
+{
+	const u32 half = 24;		/* bits of the lower part: sums of 32 lanes fit into 32 bits */
+	__shared__ u32 vertices, low, high;
+	u32 warp_vertices = __reduce_add_sync(ALL_LANES, sum.vertices),
+	    warp_low = __reduce_add_sync(ALL_LANES, (u32)sum.edges & ((1u << half) - 1)),
+	    warp_high = __reduce_add_sync(ALL_LANES, (u32)(sum.edges >> half));
+
+	if (!threadIdx.x)
+		vertices = low = high = 0;
+	__syncthreads();
+	if (!lane_id() && warp_vertices) {
+		atomicAdd(&vertices, warp_vertices);
+		atomicAdd(&low, warp_low);
+		atomicAdd(&high, warp_high);
+	}
+	__syncthreads();
+	if (!threadIdx.x && vertices) {
 		add(&log->vertices, vertices);
-		add(&log->edges, degrees);
+		add(&log->edges, ((u64)high << half) + low);
 	}
 }
 
@@ -93,6 +119,7 @@ __device__ static void bfs_levels(const gpu_graph &g, const u64 *queue, u64 coun
 	grid_barrier(&loop->arrived, epoch);
 	for (step = 0; count && count <= GPU_LOOP_ITEMS && step < levels; step++) {
 		uint64_t *fill = &loop->items[(step + 1) % 3];
+		found sum = { 0, 0 };
 		u64 *other = in, base;
 
 		if (!thread_id())
@@ -102,9 +129,10 @@ __device__ static void bfs_levels(const gpu_graph &g, const u64 *queue, u64 coun
 
 			walk_pieces<R, no_weight>(g, item >> PIECE_BITS, (u32)item & ((1u << PIECE_BITS) - 1), 0u, t,
 						  [&](u32, u32 mask, const R *entry, const no_weight *) {
-				discover<R>(g, mask, entry, visited, level, next + step, out, fill, &log[step]);
+				discover<R>(g, mask, entry, visited, level, next + step, out, fill, sum);
 			});
 		}
+		log_level(&log[step], sum);
 		grid_barrier(&loop->arrived, epoch);
 		count = settled(fill);
 		in = out;

@@ -110,9 +110,14 @@ template <> __device__ inline u32 packed_weight<compressed>(const gpu_graph &g, 
 	return raw.weight + g.weight_min;
 }
 
+template <typename R> __device__ static inline const R *entry_address(const gpu_graph &g, u64 e)
+{
+	return (const R *)(e < g.prefix_end ? g.prefix : g.list) + e;
+}
+
 template <typename R> __device__ static inline R entry_at(const gpu_graph &g, u64 e)
 {
-	return ((const R *)(e < g.prefix_end ? g.prefix : g.list))[e];
+	return *entry_address<R>(g, e);
 }
 
 struct no_weight { };

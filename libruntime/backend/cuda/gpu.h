@@ -39,6 +39,7 @@ struct gpu_placed {
 	struct gpu_graph args;		/* kernel arguments; each run sets counters and vertex range */
 	uint32_t weight_type;		/* enum gtu_weight_type */
 	double weight_min, weight_max, weight_mean;
+	uint64_t bad_weight;		/* first edge whose weight is negative or no number; m: none */
 	uint64_t connected;		/* vertices with edges */
 	bool any_width;			/* the caller did not choose the entry width */
 	struct gpu_memory bits_list;	/* the bit-packed list, allocated on first use */

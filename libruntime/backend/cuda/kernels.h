@@ -54,7 +54,7 @@ struct gpu_level {
 struct gpu_loop {
 	uint32_t arrived;		/* blocks at the barrier, over all steps */
 	uint32_t steps;
-	uint32_t over, done;
+	uint32_t done, reserved;
 	uint64_t items[3], far[3], min[3];
 	uint64_t bound;
 };

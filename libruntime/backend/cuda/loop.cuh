@@ -18,17 +18,51 @@ __device__ static inline struct gpu_loop *loop_of(const gpu_graph &g)
 	return &counters_of(g)->loop;
 }
 
+#ifdef __CUDA_ARCH__
+__device__ static inline void arrive(u32 *at)
+{
+	asm volatile("red.release.gpu.global.add.u32 [%0], 1;" :: "l"(at) : "memory");
+}
+
+__device__ static inline u32 arrived_blocks(const u32 *at)
+{
+	u32 count;
+
+	asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(count) : "l"(at) : "memory");
+	return count;
+}
+
+/* Ask for the line at @at: the next step reads it after the barrier, which takes as long. */
+__device__ static inline void prefetch(const void *at)
+{
+	asm volatile("prefetch.global.L2 [%0];" :: "l"(at));
+}
+#else
+__device__ static inline void arrive(u32 *at)
+{
+	atomicAdd(at, 1u);
+}
+
+__device__ static inline u32 arrived_blocks(const u32 *at)
+{
+	__nanosleep(20);
+	return *at;
+}
+
+__device__ static inline void prefetch(const void *)
+{
+}
+#endif
+
 /* Wait until all blocks of a cooperative launch arrive; @arrived counts on from @epoch. */
 __device__ static inline void grid_barrier(u32 *arrived, u32 &epoch)
 {
 	epoch += gridDim.x;
 	__syncthreads();
 	if (!threadIdx.x) {
-		__threadfence();
-		atomicAdd(arrived, 1u);
-		while ((int)(*(volatile u32 *)arrived - epoch) < 0)
-			__nanosleep(20);
-		__threadfence();
+		arrive(arrived);
+		while ((int)(arrived_blocks(arrived) - epoch) < 0)
+			;
 	}
 	__syncthreads();
 }

@@ -3,7 +3,8 @@
  * The edge list with as many bits per entry as vertex numbers need (25 for 2^25 vertices), for
  * PageRank, which reads all of it in order. Tiles of GPU_TILE entries are whole 128-byte lines, so
  * that each can be located and read independently. The first run that uses it creates it in pinned
- * memory, which is as fast as any other for sequential reads.
+ * memory, which is as fast as any other for sequential reads. Without memory for it, runs read the
+ * plain list.
  */
 #include <string.h>
 
@@ -55,6 +56,8 @@ static int create_packed(struct gpu *gpu, struct gtu_error *err)
 	uint64_t tiles = (p->args.m + GPU_TILE - 1) / GPU_TILE;
 	int rc = gpu_memory_alloc(gpu, GTU_EDGES_PINNED, tiles * (GPU_TILE / 8) * k.bits, &p->bits_list, err);
 
+	if (rc == GTU_ERR_NOMEM)
+		p->any_width = false;	/* do not try again */
 	if (rc)
 		return rc;
 	k.to = p->bits_list.host;

@@ -135,6 +135,7 @@ int gpu_pagerank(struct gtu_device *dev, const struct gtu_algorithm_options *opt
 				      !(gpu->placed.graph->flags & GTU_GRAPH_DIRECTED) };
 	int rc = gpu_run_begin(&p.r, dev, "pagerank", opt, stats, p.bits ? GPU_CACHE_BITS : GPU_CACHE_PREFIX, err);
 
+	p.bits = p.bits && gpu_packed_helps(gpu);
 	if (!rc)
 		rc = set_parameters(&p);
 	if (!rc && p.r.graph.n) {

@@ -75,7 +75,7 @@ static int copy_entries(void *arg, uint64_t first, uint64_t end)
 struct weights {
 	const struct gtu_graph *g;
 	double *min, *max, *sum;	/* one per share of gtu_parallel() */
-	atomic_uint_fast64_t bad;
+	atomic_uint_fast64_t bad;	/* first weight that is negative or no number; m: none */
 };
 
 static int scan_weights(void *arg, uint64_t first, uint64_t end)
@@ -86,9 +86,11 @@ static int scan_weights(void *arg, uint64_t first, uint64_t end)
 
 	for (e = first; e < end; e++) {
 		x = gtu_graph_weight(w->g, e);
-		if (!(x >= 0)) {
-			atomic_store(&w->bad, e);
-			return GTU_ERR_INPUT;
+		if (gtu_unlikely(!(x >= 0))) {
+			uint_fast64_t bad = atomic_load(&w->bad);
+
+			while (e < bad && !atomic_compare_exchange_weak(&w->bad, &bad, e))
+				;
 		}
 		min = x < min ? x : min;
 		max = x > max ? x : max;
@@ -106,9 +108,9 @@ static int measure_weights(struct gpu_placed *p, struct gtu_error *err)
 	struct weights w = { .g = g };
 	uint64_t shares = (g->m >> GTU_SHARE_LOG2) + 1, i;
 	double sum = 0;
-	int rc;
 
 	p->weight_min = p->weight_max = p->weight_mean = 1;
+	p->bad_weight = g->m;
 	p->weight_type = g->weight_type;
 	if (g->weight_type == GTU_WEIGHT_NONE || !g->m)
 		return 0;
@@ -121,10 +123,9 @@ static int measure_weights(struct gpu_placed *p, struct gtu_error *err)
 		w.min[i] = INFINITY;
 		w.max[i] = w.sum[i] = 0;
 	}
-	rc = gtu_parallel(scan_weights, &w, g->m);
-	if (rc)
-		gtu_fail(err, rc, "%s: the weight of edge %llu is %g: weights must be 0 or more", g->name,
-			 (ull)atomic_load(&w.bad), gtu_graph_weight(g, atomic_load(&w.bad)));
+	atomic_store(&w.bad, g->m);
+	gtu_parallel(scan_weights, &w, g->m);
+	p->bad_weight = atomic_load(&w.bad);
 	p->weight_min = INFINITY;
 	p->weight_max = 0;
 	for (i = 0; i < shares; i++) {
@@ -134,7 +135,7 @@ static int measure_weights(struct gpu_placed *p, struct gtu_error *err)
 	}
 	p->weight_mean = sum / (double)g->m;
 	free(w.min);
-	return rc;
+	return 0;
 }
 
 static int check_graph(struct gpu_placed *p, struct gtu_error *err)
@@ -430,8 +431,13 @@ int gpu_cache_fill(struct gpu *gpu, enum gpu_cache what, struct gtu_error *err)
 	uint64_t n = p->args.n, degree = 0, end = n, used;
 	int rc = 0;
 
-	if (what == GPU_CACHE_BITS)
-		return gpu_packed_fill(gpu, err);
+	if (what == GPU_CACHE_BITS) {
+		rc = gpu_packed_fill(gpu, err);
+		if (rc != GTU_ERR_NOMEM || gpu_packed_helps(gpu))
+			return rc;
+		what = GPU_CACHE_PREFIX;
+		rc = 0;
+	}
 	if (!p->cache.bytes || p->holds == what || what == GPU_CACHE_EMPTY || !p->args.m)
 		return 0;
 	gpu_cache_drop(p);

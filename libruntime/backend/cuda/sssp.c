@@ -9,9 +9,10 @@
 #include <stdlib.h>
 
 #include "gpu.h"
+#include "libruntime/support/graph_access.h"
 
 #define BUCKET	4		/* default bucket width: this many mean weights / mean degree */
-#define WIDER	4		/* a loop on the GPU takes buckets this many times as wide: steps cost more than reads */
+#define WIDER	16		/* a loop on the GPU takes buckets this many times as wide: steps cost more than reads */
 
 struct sssp {
 	struct gpu_run r;
@@ -35,6 +36,9 @@ static int set_parameters(struct sssp *s)
 	const struct gtu_graph *g = s->r.g;
 	double delta = s->r.opt->delta;
 
+	if (p->bad_weight < g->m)
+		return gtu_fail(s->r.err, GTU_ERR_INPUT, "%s: the weight of edge %llu is %g: weights must be 0 or more",
+				g->name, (unsigned long long)p->bad_weight, gtu_graph_weight(g, p->bad_weight));
 	if (p->weight_type == GTU_WEIGHT_F32)
 		s->type = DISTANCE_F32;
 	else if (p->weight_type == GTU_WEIGHT_F64)

@@ -31,17 +31,26 @@ __device__ static void sssp_due(const gpu_graph &g, const D *distance, const D *
 	}
 }
 
-/* The queues of a step. */
+/*
+ * The queues of a step. A block may begin the next step while another still decides whether to: only
+ * the count of near vertices rotates by step, so that what ends the loop must show in it.
+ */
 struct sssp_queues {
 	u32 *near, *far;
 	uint64_t *nears, *fars;
 };
 
+/* End the loop after this step, as if the near queue had overflowed. */
+__device__ static inline void end_loop(const sssp_queues &q)
+{
+	add(q.nears, GPU_LOOP_ITEMS + 1);
+}
+
 /* Lower the distances of a lane's targets, and queue those that fell. */
 template <typename R, typename W, typename S>
 __device__ static inline void lower_targets(const gpu_graph &g, typename S::bits from, u32 mask, const R *entry,
-					    const W *weight, typename S::bits *distance, u64 bound,
-					    const sssp_queues &q)
+					    const W *weight, typename S::bits *distance,
+					    const typename S::bits *expanded, u64 bound, const sssp_queues &q)
 {
 	typedef typename S::bits D;
 	u32 near = 0, far = 0, i;
@@ -65,6 +74,8 @@ __device__ static inline void lower_targets(const gpu_graph &g, typename S::bits
 		return;
 	at_near = reserve(q.nears, near);
 	at_far = reserve(q.fars, (u32)__popc(far));
+	if (far && at_far + __popc(far) > GPU_LOOP_FAR)
+		end_loop(q);
 #pragma unroll
 	for (i = 0; i < LANE_ENTRIES; i++) {
 		if (!(mask >> i & 1))
@@ -74,9 +85,13 @@ __device__ static inline void lower_targets(const gpu_graph &g, typename S::bits
 				q.far[at_far] = target_of<R>(g, entry[i]);
 			at_far++;
 		} else {
+			u32 to = target_of<R>(g, entry[i]);
+
 			if (at_near < GPU_LOOP_ITEMS)
-				q.near[at_near] = target_of<R>(g, entry[i]);
+				q.near[at_near] = to;
 			at_near++;
+			prefetch((const uint64_t *)g.row + to);
+			prefetch(&expanded[to]);
 		}
 	}
 }
@@ -100,12 +115,12 @@ __device__ static inline void expand_near(const gpu_graph &g, const u32 *in, u64
 			edges_of(g, v, &s, &e);
 			/* a long list is for all warps: sssp_relax divides it */
 			if (items_of<R>(s, e) > 1)
-				loop_of(g)->over = 1;
+				end_loop(q);
 			else if (lower<D>(&expanded[v], d) > d)
 				entries = (u32)(e - s);
 		}
 		walk_pieces<R, W>(g, s, entries, d, t, [&](D from, u32 mask, const R *entry, const W *weight) {
-			lower_targets<R, W, S>(g, from, mask, entry, weight, distance, bound, q);
+			lower_targets<R, W, S>(g, from, mask, entry, weight, distance, expanded, bound, q);
 		});
 	}
 }
@@ -155,7 +170,7 @@ __device__ static void sssp_steps(const gpu_graph &g, typename S::bits *distance
 {
 	struct gpu_loop *loop = loop_of(g);
 	u32 epoch = 0, step, round = 0;
-	bool divided = false, over = false;
+	bool divided = false;
 	tally t = { 0, 0 };
 
 	if (!thread_id()) {
@@ -163,7 +178,7 @@ __device__ static void sssp_steps(const gpu_graph &g, typename S::bits *distance
 		loop->min[0] = loop->min[1] = loop->min[2] = ~0ull;
 	}
 	grid_barrier(&loop->arrived, epoch);
-	for (step = 0; (nears || fars) && nears <= GPU_LOOP_ITEMS && fars <= GPU_LOOP_FAR && !over && step < steps; step++) {
+	for (step = 0; (nears || fars) && nears <= GPU_LOOP_ITEMS && step < steps; step++) {
 		const u32 *in = near + (step & 1) * GPU_LOOP_ITEMS;
 		sssp_queues q = { near + (~step & 1) * GPU_LOOP_ITEMS, far + (round & 1) * GPU_LOOP_FAR,
 				  &loop->items[(step + 1) % 3], &loop->far[round % 3] };
@@ -188,13 +203,13 @@ __device__ static void sssp_steps(const gpu_graph &g, typename S::bits *distance
 		}
 		grid_barrier(&loop->arrived, epoch);
 		nears = settled(q.nears);
+		/* settled only if nothing is near, and used only then */
 		fars = settled(q.fars);
-		over = *(volatile u32 *)&loop->over;
 	}
 	if (!thread_id()) {
 		loop->steps = step;
 		loop->bound = bound;
-		loop->done = !nears && !fars && !over;
+		loop->done = !nears && !fars;
 	}
 	report_lanes(g, t);
 }

@@ -5,6 +5,7 @@
  * reason if there is no GPU. test_gpu_cpu.c is the same with the kernels as CPU code and smaller
  * graphs.
  */
+#include <pthread.h>
 #include <unistd.h>
 
 #include "gtu/gpu.h"
@@ -330,6 +331,89 @@ TEST(compressed_container)
 	CHECK(gtu_placement_create(dev, g, &place, &err) == GTU_ERR_USAGE);
 	place = (struct gtu_placement_options){ .edges = GTU_EDGES_REGISTERED, .compressed = 1 };
 	CHECK(gtu_placement_create(dev, g, &place, &err) == GTU_ERR_USAGE);
+}
+
+/* Negative weights matter to shortest paths only. */
+TEST(negative_weights)
+{
+	float weight[] = { 2, -5.5f, 1, -1 };
+	struct edges e = edges(5, 4);
+	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .iterations = 7 };
+	struct gtu_graph *g;
+	uint64_t got[5], want[5];
+	double rank[5], ranks[5], change;
+
+	open_gpu();
+	for (uint64_t v = 0; v < 4; v++)
+		add_edge(&e, v, v + 1);
+	g = weighted_edges(5, 4, e.src, e.dst, GTU_WEIGHT_F32, weight, GTU_DIRECTED, 4);
+	CHECK(!reference_bfs(g, 0, want) && !gtu_bfs(dev, g, &opt, got, NULL, &err));
+	check_values(got, want, g->n, false, "bfs", "auto", 0);
+	CHECK(!reference_components(g, want) && !gtu_components(dev, g, &opt, got, NULL, &err));
+	check_values(got, want, g->n, false, "cc", "auto", 0);
+	CHECK(!reference_pagerank(g, 0.85, 7, ranks, &change) && !gtu_pagerank(dev, g, &opt, rank, NULL, &err));
+	check_values(rank, ranks, g->n, true, "pr", "auto", 0);
+	FAILS(gtu_sssp(dev, g, &opt, rank, NULL, &err), GTU_ERR_INPUT, "the weight of edge 1 is -5.5: weights must be 0 or more");
+}
+
+/* Levels and steps that stay on the GPU end at a hub, and go on after it. */
+TEST(hub_on_a_path)
+{
+	uint64_t leaves = 70000 / FEWER, path = 40, n = 2 * path + 1 + leaves, hub = path, v;
+	struct edges e = edges(n, n);
+	uint32_t *weight = test_alloc(n, 4);
+	struct gtu_graph *g;
+
+	open_gpu();
+	for (v = 0; v < 2 * path; v++)
+		add_edge(&e, v, v + 1);
+	for (v = 2 * path + 1; v < n; v++)
+		add_edge(&e, hub, v);
+	for (v = 0; v < e.m; v++)
+		weight[v] = 1 + (uint32_t)(v * 7 % 50);
+	g = weighted_edges(n, e.m, e.src, e.dst, GTU_WEIGHT_U32, weight, GTU_UNDIRECTED, 4);
+	check_graph(g, 0);
+}
+
+struct runner {
+	const struct gtu_graph *g;
+	bool rank;
+	int rc;
+	uint64_t value[1 << 8];
+	struct gtu_error err;
+};
+
+static void *run_often(void *arg)
+{
+	struct runner *r = arg;
+	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .iterations = 7 };
+
+	for (unsigned i = 0; i < 4 && !r->rc; i++)
+		r->rc = r->rank ? gtu_pagerank(dev, r->g, &opt, (double *)r->value, NULL, &r->err) :
+				  gtu_bfs(dev, r->g, &opt, r->value, NULL, &r->err);
+	return NULL;
+}
+
+/* Two threads share a device: one run must not take the other's cache or placement. */
+TEST(two_threads)
+{
+	struct runner r[2] = { { .rank = false }, { .rank = true } };
+	uint64_t want[1 << 8];
+	double ranks[1 << 8], change;
+	pthread_t thread[2];
+
+	open_gpu();
+	for (unsigned i = 0; i < 2; i++)
+		r[i].g = generate((struct gtu_generate_options){ .kind = GTU_GEN_UNIFORM, .n = 256, .seed = i + 1 });
+	for (unsigned i = 0; i < 2; i++)
+		CHECK(!pthread_create(&thread[i], NULL, run_often, &r[i]));
+	for (unsigned i = 0; i < 2; i++)
+		CHECK(!pthread_join(thread[i], NULL));
+	CHECKF(!r[0].rc, "%s", r[0].err.text);
+	CHECKF(!r[1].rc, "%s", r[1].err.text);
+	CHECK(!reference_bfs(r[0].g, 0, want) && !reference_pagerank(r[1].g, 0.85, 7, ranks, &change));
+	check_values(r[0].value, want, 1 << 8, false, "bfs", "auto", 0);
+	check_values(r[1].value, ranks, 1 << 8, true, "pr", "auto", 0);
 }
 
 TEST_MAIN

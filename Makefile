@@ -43,9 +43,10 @@ endif
 # Hardening: stack protector, checked string functions, control-flow protection, read-only relocations. Flags that
 # the compiler or the C library lacks are left out; FORTIFY needs optimization, and would hide calls from the sanitizers.
 # Documentation/performance.md has the cost; tests/cli/hardening.sh reads the result from the binaries.
+HASH := \#
 compiler_has = $(shell $(CC) -Werror $(1) -x c -c -o /dev/null /dev/null 2>/dev/null && echo '$(1)')
 HARDEN := -fstack-protector-strong $(call compiler_has,-fcf-protection)
-FORTIFY := $(shell printf '\#include <features.h>\n\#if __USE_FORTIFY_LEVEL < 3\n\#error\n\#endif\n' | \
+FORTIFY := $(shell printf '$(HASH)include <features.h>\n$(HASH)if __USE_FORTIFY_LEVEL < 3\n$(HASH)error\n$(HASH)endif\n' | \
 	$(CC) -O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -x c -E - >/dev/null 2>&1 && echo 3 || echo 2)
 ifeq ($(SAN)$(filter -O0,$(OPT)),)
 HARDEN += -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$(FORTIFY)
@@ -56,6 +57,9 @@ LIBS := -lfdt -llzma -lz -lzstd -lexpat -lm -lpthread -ldl
 CPPFLAGS += -Iinclude -I. -D_GNU_SOURCE -DGTU_VERSION='"$(VERSION)"'
 CFLAGS += -std=gnu11 $(OPT) -g -Wall -Wextra -Wno-psabi -ffp-contract=off -fPIC -fno-strict-aliasing $(HARDEN) $(SANFLAGS)
 LDFLAGS += $(HARDEN_LD) $(SANFLAGS)
+# libpciaccess, if it is there: `gtu bringup` and `gtu doctor` find boards on the PCI bus with it.
+PCIACCESS := $(shell printf '$(HASH)include <pciaccess.h>\nint main(void) { return pci_system_init(); }\n' | \
+	$(CC) $(CPPFLAGS) $(LDFLAGS) -x c -o /dev/null - -lpciaccess 2>/dev/null && echo -lpciaccess)
 
 LIB_SRC := $(shell find firmware-model/device firmware-model/units libruntime -name '*.c')
 # The laboratory is not part of the runtime: the tool and the tests link it in addition to libgtu.a.
@@ -118,6 +122,15 @@ $(B)/liblab.a: $(LAB_OBJ)
 	$(call say,AR,$@)
 	$(Q)$(AR) qcs $@ $^
 
+# compiled again when the library is installed or removed
+$(B)/.pciaccess: FORCE
+	@mkdir -p $(@D)
+	@echo '$(PCIACCESS)' | cmp -s - $@ || echo '$(PCIACCESS)' >$@
+.PHONY: FORCE
+FORCE:
+$(B)/obj/tools/support/pci_bus.o: CPPFLAGS += $(if $(PCIACCESS),-DGTU_PCIACCESS)
+$(B)/obj/tools/support/pci_bus.o: $(B)/.pciaccess
+
 # The tool without its verbs, which the tests link too.
 $(B)/libtools.a: $(filter-out $(B)/obj/tools/cmd/%,$(TOOL_OBJ))
 	@rm -f $@
@@ -138,14 +151,14 @@ $(B)/libgtu.so: $(LIB_OBJ) libruntime/libgtu.map
 
 $(B)/gtu: $(filter $(B)/obj/tools/cmd/%,$(TOOL_OBJ)) $(B)/libtools.a $(B)/liblab.a $(B)/libgtu.a
 	$(call say,LD,$@)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(PCIACCESS) $(LIBS)
 
 # build/tests/test_x from tests/unit/FOLDER/test_x.c
 $(foreach s,$(UNIT_SRC),$(eval $(B)/tests/$(basename $(notdir $s)): $(B)/obj/$(s:.c=.o)))
 $(UNIT_BIN): $(B)/obj/tests/unit/harness.o $(B)/libtools.a $(B)/liblab.a $(B)/libgtu.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(PCIACCESS) $(LIBS)
 
 $(B)/gtu.pc: packaging/gtu.pc.in Makefile
 	@mkdir -p $(@D)
@@ -271,6 +284,7 @@ help:
 
 deps:
 	@packaging/need build
+	@packaging/need --optional pci
 
 # tests/run installs and builds the requirements of the chosen tests. Tests that need a missing package are skipped.
 test: deps

@@ -78,11 +78,64 @@ fails_with 2 "gtu bringup refuses --unbind for the model" "for a function on the
 # a function that is not a GTU is not written to; only root can
 other=$(grep -Lsi 0x4754 /sys/bus/pci/devices/*/device | head -1)
 other=$(basename "$(dirname "${other:-/none/none}")")
+needs_pciaccess
 given "this machine has no PCI function" test -e "/sys/bus/pci/devices/$other"
 fails_with 1 "gtu bringup refuses a PCI function of another kind" "neither 1234:4754 nor a processing accelerator|needs root" gtu bringup --device "$other"
 exits 1 "gtu bringup --rescan refuses a PCI function of another kind" gtu bringup --device "$other" --rescan
 says "the message of --rescan says the same" "neither 1234:4754 nor a processing accelerator|Permission denied"
 holds "the refused PCI function is still on the bus" test -e "/sys/bus/pci/devices/$other"
+always
+
+# boards on a simulated bus: a function's memory is files
+needs_sys
+needs_pciaccess
+boards=sys/bus/pci/devices
+board() { # ADDRESS VENDOR DEVICE CLASS
+	local bar
+
+	pci_files "$boards/$1" "$2" "$3" "$4"
+	for bar in 0 1 2 4; do truncate -s 64K "$boards/$1/resource$bar"; done
+	printf '\x47\x54\x55\x30' | dd of="$boards/$1/resource0" conv=notrunc 2>/dev/null
+	: >"$boards/$1/reset"
+}
+bring() { # COMMAND...
+	with_sys sys gtu bringup "$@"
+}
+mkdir -p "$boards" sys/bus/pci/drivers/other
+board 0000:00:02.0 0x8086 0x1237 0x060000
+fails_with 1 "gtu bringup fails where no GTU is on the bus" "no function 1234:4754 on the PCI bus" bring
+cp -r sys before
+fails_with 1 "gtu bringup refuses a function of another kind" "0000:00:02.0 is 8086:1237, class 060000: neither" bring --device 00:02.0
+holds "nothing was written to the function of another kind" diff -r sys before
+board 0001:c1:1f.7 0x1234 0x4754 0x120000
+exits 4 "gtu bringup tests the only GTU on the bus" bring --hugepage
+says "gtu bringup finds the GTU by its ids" "^ok +config +0001:c1:1f.7: vendor 1234, device 4754, class 120000" "$out"
+says "gtu bringup reads the registers in the BAR" "^FAIL +identity +MAGIC reads 0x30555447, not 0x31555447" "$out"
+says "gtu bringup reads the sizes of the BARs" "^FAIL +config +BAR 1 has 0x10000 bytes, exactly 0x1000 are right" "$out"
+od -An -tx1 -j4 -N2 "$boards/0001:c1:1f.7/config" >command
+says "gtu bringup ends with bus mastering off" "02 04" command
+exits 4 "gtu bringup --force tests a function of another kind" bring --device 00:02.0 --force
+says "gtu bringup names the ids of the other function" "^warn +config +0000:00:02.0: vendor 8086, device 1237" "$out"
+ln -s ../../drivers/other "$boards/0001:c1:1f.7/driver"
+: >sys/bus/pci/drivers/other/unbind
+fails_with 1 "gtu bringup refuses a function that a driver owns" "the driver 'other' owns 0001:c1:1f.7" bring
+holds "the function is not unbound" test ! -s sys/bus/pci/drivers/other/unbind
+touch sys/bus/pci/drivers/other/bind
+exits 4 "gtu bringup --unbind tests a function that a driver owns" bring --unbind
+holds "gtu bringup unbinds the function" grep -qx "0001:c1:1f.7" sys/bus/pci/drivers/other/unbind
+holds "gtu bringup gives the function back" grep -qx "0001:c1:1f.7" sys/bus/pci/drivers/other/bind
+rm "$boards/0001:c1:1f.7/driver"
+touch "$boards/0001:c1:1f.7/remove" sys/bus/pci/rescan
+exits 4 "gtu bringup --rescan tests a function again" bring --device 0001:c1:1f.7 --rescan
+holds "gtu bringup removes the function" grep -qx 1 "$boards/0001:c1:1f.7/remove"
+holds "gtu bringup scans the bus" grep -qx 1 sys/bus/pci/rescan
+board 0000:00:05.0 0x1234 0x4754 0x120000
+fails_with 2 "gtu bringup asks which of two GTUs is meant" "there are 2 GTUs \(0000:00:05.0 0001:c1:1f.7\)" bring
+fails_with 2 "gtu bringup reports an address without a function" "there is no PCI function 0000:00:06.0" bring --device 00:06.0
+mkdir empty
+rm "$boards/0000:00:05.0/resource0"
+fails_with 1 "gtu bringup reports a BAR that cannot be mapped" "cannot map BAR 0 of 0000:00:05.0: No such file" bring --device 00:05.0
+fails_with 1 "gtu bringup fails without a PCI bus" "finds no PCI bus: No such file" with_sys empty gtu bringup
 always
 fails_with 2 "gtu bringup refuses a GPU" "cuda:0" gtu bringup --device cuda:0
 fails_with 2 "gtu bringup refuses one file for both reports" "same" gtu bringup --device model --json same --html same

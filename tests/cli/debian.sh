@@ -46,6 +46,9 @@ same "gtu-dkms has the whole driver" have want
 (cd "$root/libruntime/python" && ls gtu/*.py gtu/py.typed) | sort >want
 sed -n 's|^/usr/lib/python3/dist-packages/||p' python3-gtu.files | sort >have
 same "python3-gtu has the whole module" have want
+needs_pciaccess
+holds "gtu-tools depends on libpciaccess" grep -qE "^Depends: .*libpciaccess0" gtu-tools.control/control
+always
 holds "python3-gtu is for every architecture" grep -qx "Architecture: all" python3-gtu.control/control
 holds "python3-gtu depends on the library and on NumPy" grep -qE "^Depends: .*libgtu1 \(>= $version\).*python3-numpy" python3-gtu.control/control
 given "python3-numpy is missing (apt-get install python3-numpy)" /usr/bin/python3 -c 'import numpy'

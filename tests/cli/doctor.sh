@@ -23,11 +23,7 @@ healthy() {
 	echo "[none] integrity confidentiality" >tree/sys/kernel/security/lockdown
 	echo "extra/gtu.ko:" >tree/lib/modules/6.1.0-t/modules.dep
 	printf 'x\0vermagic=6.1.0-t SMP mod_unload\0y' >tree/lib/modules/6.1.0-t/extra/gtu.ko
-	echo 0x1234 >$d/vendor
-	echo 0x4754 >$d/device
-	for bar in 1 2 3 0 4 0; do echo "0x00000000fe${bar}00000 0x00000000fe${bar}0ffff 0x0000000000040200"; done >$d/resource
-	sed -i 's/0x00000000fe0.* 0x00000000fe0[^ ]*/0x0000000000000000 0x0000000000000000/' $d/resource
-	{ printf '\x34\x12\x54\x47\x06\x04'; head -c 58 /dev/zero; } >$d/config
+	pci_files $d 0x1234 0x4754 0x120000
 	ln -s ../../drivers/gtu $d/driver
 	ln -s ../../../../kernel/iommu_groups/3 $d/iommu_group
 	echo DMA-FQ >tree/sys/kernel/iommu_groups/3/type
@@ -50,9 +46,9 @@ healthy() {
 # Runs gtu doctor as a user who is not root.
 doctor() {
 	if [ "$(id -u)" = 0 ]; then
-		GTU_DOCTOR_ROOT=$place/tree nobody gtu doctor "$@"
+		GTU_DOCTOR_ROOT=$place/tree with_sys tree/sys nobody gtu doctor "$@"
 	else
-		GTU_DOCTOR_ROOT=$place/tree gtu doctor "$@"
+		GTU_DOCTOR_ROOT=$place/tree with_sys tree/sys gtu doctor "$@"
 	fi
 }
 
@@ -70,7 +66,14 @@ if [ "$(id -u)" = 0 ] && ! nobody gtu version >/dev/null 2>&1; then
 	skip_all "root cannot become another user that runs a program in /tmp"
 fi
 
+# from here on, "simulated" instead of "always": every check needs the simulated /sys
+simulated() {
+	always
+	needs_sys
+}
+simulated
 healthy
+needs_pciaccess
 given "no device file can be made here" test -c tree/dev/gtu0
 exits 1 "gtu doctor fails where /dev/gtu0 is another driver's device file" doctor
 for name in module dmesg bus bars driver link iommu permission node udev pages; do
@@ -80,7 +83,7 @@ finds "gtu doctor tries the device and says that it is not a GTU" "^fail +device
 finds "gtu doctor ends with the first thing to repair" "The device will not work"
 grep ^fail "$out" >fails
 holds "gtu doctor reports one failure only" test "$(wc -l <fails)" = 1
-always
+simulated
 healthy
 rm -r tree/sys/module/gtu tree/sys/class/gtu tree/dev/gtu0
 ill "gtu doctor fails where the module is not loaded" "^fail +module +there is no /dev/gtu0: the driver is not loaded; as root: modprobe gtu \(it is there for this kernel"
@@ -89,7 +92,7 @@ check "gtu generate makes a graph to run on the missing device" gtu generate kro
 exits 1 "gtu run fails where the module is not loaded" gtu run bfs try.gtu --device /dev/gtu0
 given "the module gtu is loaded here" test ! -e /sys/module/gtu
 says "gtu run reports it in the words of gtu doctor" "^gtu: there is no /dev/gtu0: the driver is not loaded; as root: modprobe gtu$"
-always
+simulated
 printf 'x\0vermagic=5.10.0-o SMP\0' >tree/lib/modules/6.1.0-t/extra/gtu.ko
 ill "gtu doctor fails where the module is built for another kernel" "built for kernel 5.10.0-o, but kernel 6.1.0-t is running: rebuild it"
 rm tree/lib/modules/6.1.0-t/modules.dep
@@ -101,10 +104,12 @@ ill "gtu doctor fails where only root reads the kernel log" "^warn +dmesg +.*sud
 
 healthy
 rm -r tree/sys/bus/pci/devices/$bdf
+needs_pciaccess
 ill "gtu doctor fails where no function is on the bus" "^fail +bus +there is no function 1234:4754 on the bus: check that the card"
 mkdir -p tree/sys/class/dmi/id
 echo QEMU >tree/sys/class/dmi/id/sys_vendor
 ill "gtu doctor fails in a virtual machine without a function" "gtu serve --socket"
+simulated
 
 # a device tree node instead of PCI
 treed() {
@@ -124,12 +129,15 @@ finds "gtu doctor finds the IOMMU group of the node" "^ok +iommu +on \(group 3"
 treed 'vendor,board\0gtu,gtu-1\0'
 ill "gtu doctor tries the false device file of a board with a name of its own" "^ok +bus +10000000.gtu is a node"
 treed 'gtu,gtu-11\0'
+needs_pciaccess
 ill "gtu doctor fails where the only node is another device's" "^fail +bus +there is no function 1234:4754"
+simulated
 treed
 rm tree/sys/bus/platform/devices/10000000.gtu/driver
 ill "gtu doctor fails where no driver is bound to the node" "^fail +driver +no driver has 10000000.gtu: .* echo 10000000.gtu > /sys/bus/platform/drivers/gtu/bind"
 healthy
 rm tree/sys/bus/pci/devices/$bdf/driver
+needs_pciaccess
 ill "gtu doctor fails where no driver is bound to the function" "^fail +driver +no driver has $bdf: as root: echo $bdf > /sys/bus/pci/drivers/gtu/bind"
 ln -s ../../drivers/vfio-pci tree/sys/bus/pci/devices/$bdf/driver
 ill "gtu doctor fails where another driver is bound to the function" "driver vfio-pci has $bdf \(it is given to a virtual machine\)"
@@ -137,6 +145,10 @@ healthy
 cp -r tree/sys/bus/pci/devices/$bdf tree/sys/bus/pci/devices/0000:00:05.0
 rm -r tree/sys/class/gtu/gtu0 tree/dev/gtu0 tree/sys/bus/pci/devices/0000:00:05.0/driver
 ill "gtu doctor fails where one of two functions has no driver" "^fail +driver +no driver has 0000:00:05.0"
+healthy
+pci_files tree/sys/bus/pci/devices/$bdf 0x10ee 0x9038 0x120000
+ill "gtu doctor tries the false device file of a board with ids of its own" "^ok +bus +$bdf is a 10ee:9038"
+finds "gtu doctor finds the driver of a board with ids of its own" "^ok +driver +the driver gtu has $bdf"
 healthy
 head -c 64 /dev/zero | tr '\0' '\377' >tree/sys/bus/pci/devices/$bdf/config
 ill "gtu doctor fails where the function was removed" "^fail +bus +$bdf reads as all ones: it was removed.*rescan"
@@ -155,6 +167,7 @@ ill "gtu doctor tries the false device file without an IOMMU" "^warn +iommu +off
 ln -s ../../../../kernel/iommu_groups/3 tree/sys/bus/pci/devices/$bdf/iommu_group
 echo identity >tree/sys/kernel/iommu_groups/3/type
 ill "gtu doctor tries the false device file behind a pass-through IOMMU" "^warn +iommu +passed through"
+simulated
 
 healthy
 rm tree/dev/gtu0
@@ -166,7 +179,7 @@ if [ "$(id -u)" = 0 ]; then
 	chown 0:"$(getent group | awk -F: '$3 > 0 { print $3; exit }')" tree/dev/gtu0
 fi
 ill "gtu doctor fails where the device file is for a group that the user is not in" "^fail +permission +/dev/gtu0 belongs to the group [a-z]+, which does not include you; as root: usermod -aG [a-z]+ "
-always
+simulated
 [ "$(id -u)" != 0 ] || chown 0:0 tree/dev/gtu0
 chmod 600 tree/dev/gtu0
 [ "$(id -u)" = 0 ] || chmod 000 tree/dev/gtu0
@@ -180,7 +193,7 @@ healthy
 given "no device file can be made here" test -c tree/dev/gtu0
 echo 240:0 >tree/sys/class/gtu/gtu0/dev
 ill "gtu doctor fails where the device file has another device's number" "^fail +node +/dev/gtu0 has number 1:3, the device 240:0"
-always
+simulated
 healthy
 rm tree/etc/udev/rules.d/60-gtu.rules
 ill "gtu doctor tries the false device file without a udev rule" "^warn +udev .*60-gtu.rules"
@@ -206,11 +219,13 @@ ill "gtu doctor tries the false device file without a limit on locked memory" "^
 echo "always madvise [never]" >tree/sys/kernel/mm/transparent_hugepage/enabled
 ill "gtu doctor tries the false device file without huge pages" "^warn +pages "
 
+always
 prints "gtu doctor passes the model in its own process" "^ok +job " gtu doctor --device model
 finds "gtu doctor says that nothing is in the way" "Everything that was checked works"
 exits 2 "gtu doctor refuses an unknown device" gtu doctor --device modal0
 exits 2 "gtu doctor refuses an unknown option" gtu doctor --devices model
 prints "gtu doctor --help exits with 0" "warn \(works with restrictions\)" gtu doctor --help
+simulated
 healthy
 rm -r tree/sys/module/gtu
 exits 1 "gtu doctor --json - fails where the module is not loaded" doctor --json -

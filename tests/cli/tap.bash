@@ -102,7 +102,7 @@ package() {
 	dt-validate | dt-doc-validate | dt-extract-example | dt-mk-schema) echo dt-schema ;;
 	man) echo man-db ;;
 	script) echo bsdutils ;;
-	flock | setpriv) echo util-linux ;;
+	flock | setpriv | unshare) echo util-linux ;;
 	xz) echo xz-utils ;;
 	*) echo "$1" ;;
 	esac
@@ -131,8 +131,44 @@ always() {
 nobody() {
 	setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all "$@"
 }
+export -f nobody
 needs_root() {
 	given "only root with setpriv can run a command as another user" eval '[ "$(id -u)" = 0 ] && nobody true'
+}
+
+# with_sys FOLDER COMMAND...: runs the command as the same user with FOLDER in place of /sys
+with_sys() {
+	local mount='mount --bind "$1" /sys && shift && "$@"'
+
+	if [ "$(id -u)" = 0 ]; then
+		unshare --mount bash -c "$mount" bash "$@"
+	else
+		unshare --map-root-user --mount bash -c "$mount" bash "$1" unshare --user --map-user="$(id -u)" --map-group="$(id -g)" "${@:2}"
+	fi
+}
+needs_sys() {
+	given "a folder in place of /sys needs root or unprivileged user namespaces" with_sys "$work" true
+}
+# pci_files FOLDER VENDOR DEVICE CLASS: makes the files of a function with all BARs, as the kernel has them in sysfs
+pci_files() {
+	local v=${2#0x} d=${3#0x} c=${4#0x} bar
+
+	mkdir -p "$1"
+	printf '%s\n' "$2" >"$1/vendor"
+	printf '%s\n' "$3" >"$1/device"
+	printf '%s\n' "$4" >"$1/class"
+	for bar in revision subsystem_vendor subsystem_device; do echo 0x00 >"$1/$bar"; done
+	for bar in 1 2 3 0 4 0; do
+		[ $bar = 0 ] && echo "0x0000000000000000 0x0000000000000000 0x0000000000000000" ||
+			echo "0x00000000fe${bar}00000 0x00000000fe${bar}0ffff 0x0000000000040200"
+	done >"$1/resource"
+	{
+		printf "\\x${v:2}\\x${v:0:2}\\x${d:2}\\x${d:0:2}\\x06\\x04\\x00\\x00\\x00\\x${c:4}\\x${c:2:2}\\x${c:0:2}"
+		head -c 244 /dev/zero
+	} >"$1/config"
+}
+needs_pciaccess() {
+	given "this build of gtu lacks libpciaccess (apt-get install libpciaccess-dev)" eval 'ldd "$bin/gtu" | grep -q libpciaccess'
 }
 
 # make install writes build/gtu.pc for its PREFIX before it installs it: no two tests at once

@@ -2,7 +2,7 @@
 /*
  * Access to a function: configuration space, BARs and, if possible, memory for DMA and interrupts.
  * bringup_model.c accesses a function in this process, bringup_socket.c one of gtu serve,
- * bringup_pci.c one on the bus without a driver (sysfs), bringup_vfio.c one bound to vfio-pci.
+ * bringup_pci.c one on the bus without a driver, bringup_vfio.c one bound to vfio-pci.
  */
 #ifndef GTU_BRINGUP_ACCESS_H
 #define GTU_BRINGUP_ACCESS_H
@@ -38,7 +38,7 @@ struct access {
 };
 
 struct access_ops {
-	const char *kind;		/* "model", "socket", "sysfs", "vfio" */
+	const char *kind;		/* "model", "socket", "pci", "vfio" */
 	uint32_t (*config_read)(struct access *a, unsigned at, unsigned bytes);
 	void (*config_write)(struct access *a, unsigned at, unsigned bytes, uint32_t value);
 	/* Size of a BAR in bytes; 0: absent. */

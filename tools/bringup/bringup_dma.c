@@ -481,7 +481,7 @@ static void masks(struct bringup *b, struct rig *r)
 {
 	const uint32_t v = b->vectors > 1;
 	/* without a bus a function takes MSI-X as off while none of its vectors has an eventfd */
-	const bool off = !v && strcmp(r->a->ops->kind, "sysfs");
+	const bool off = !v && strcmp(r->a->ops->kind, "pci");
 	uint64_t pending;
 	unsigned i;
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * bringup: access to a function on the bus without a driver, through sysfs. Memory is a huge page
- * at its physical address from the kernel, so no IOMMU may translate. MSI-X messages are directed
- * to a word of that page instead of an interrupt controller.
+ * bringup: access to a function on the bus without a driver, by libpciaccess; through sysfs only
+ * what the library lacks: driver, reset, removal, rescan, IOMMU group. Memory is a huge page at its
+ * physical address from the kernel, so no IOMMU may translate. MSI-X messages are directed to a word
+ * of that page instead of an interrupt controller.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <linux/pci_regs.h>
 #include <stdio.h>
@@ -16,6 +15,7 @@
 #include <unistd.h>
 
 #include "bringup_access.h"
+#include "tools/support/pci_bus.h"
 #include "uapi/gtu/hw.h"
 
 #define DEVICES		"/sys/bus/pci/devices"
@@ -25,11 +25,12 @@
 #define MESSAGE		0x47545500u	/* of vector v: MESSAGE + v, never 0 */
 
 struct pci {
-	char address[16], driver[64];	/* driver: gets the function back at the end, or "" */
-	int config;
+	struct pci_board board;
+	char driver[64];		/* gets the function back at the end, or "" */
+	bool listed;			/* the bus is open */
+	bool enabled;			/* the command register is changed */
+	uint16_t command;		/* its original value */
 	void *bar[ACCESS_BARS];
-	uint64_t bytes[ACCESS_BARS];
-	uint16_t command;		/* the original command register */
 	bool hugepage;
 	uint8_t *block[BLOCKS];
 	uint64_t bus[BLOCKS];
@@ -65,43 +66,23 @@ static int write_file(const char *path, const char *word, struct gtu_error *err)
 				 why == EACCES || why == EPERM ? " (this needs root)" : "");
 }
 
-static bool is_gtu(const char *address)
-{
-	uint8_t id[4] = { 0 };
-	const int fd = open(file_of(address, "config"), O_RDONLY | O_CLOEXEC);
-	const bool got = fd >= 0 && read(fd, id, 4) == 4;
-
-	if (fd >= 0)
-		close(fd);
-	return got && (id[0] | id[1] << 8) == GTU_PCI_VENDOR && (id[2] | id[3] << 8) == GTU_PCI_DEVICE;
-}
-
 /* Find the only GTU on the bus. */
-static int find(char *address, size_t size, struct gtu_error *err)
+static int find(struct pci_board *board, struct gtu_error *err)
 {
+	struct pci_board gtu[16];
 	char list[256] = "";
-	size_t i, used = 0;
-	unsigned found = 0;
-	glob_t g = { 0 };
+	size_t used = 0;
+	unsigned i, found = pci_bus_match(GTU_PCI_VENDOR | GTU_PCI_DEVICE << 16, gtu, 16);
 
-	glob(DEVICES "/*", 0, NULL, &g);
-	for (i = 0; i < g.gl_pathc; i++) {
-		const char *name = strrchr(g.gl_pathv[i], '/') + 1;
-
-		if (!is_gtu(name))
-			continue;
-		if (!found++)
-			snprintf(address, size, "%s", name);
-		if (used < sizeof(list))
-			used += (size_t)snprintf(list + used, sizeof(list) - used, " %s", name);
-	}
-	globfree(&g);
+	for (i = 0; i < found && i < 16; i++)
+		used += (size_t)snprintf(list + used, sizeof(list) - used, " %s", gtu[i].address);
 	if (found > 1)
 		return gtu_fail(err, GTU_ERR_USAGE, "there are %u GTUs (%s): name one with --device", found, list + 1);
 	if (!found)
 		return gtu_fail(err, GTU_ERR_FAIL, "there is no function %04x:%04x on the PCI bus. Check that the board is seated, its link is up, and its "
 				"gateware was loaded before the bus was scanned (--rescan scans it again). A board with another id is "
 				"selected by its address: --device 0000:01:00.0", GTU_PCI_VENDOR, GTU_PCI_DEVICE);
+	*board = gtu[0];
 	return 0;
 }
 
@@ -128,16 +109,16 @@ static int take_from_driver(struct pci *p, const struct access_permission *may, 
 	char path[PATH_MAX];
 	int rc;
 
-	driver_of(p->address, p->driver, sizeof(p->driver));
+	driver_of(p->board.address, p->driver, sizeof(p->driver));
 	if (!*p->driver)
 		return 0;
 	if (!may->unbind) {
-		rc = owned(p->address, p->driver, err);
+		rc = owned(p->board.address, p->driver, err);
 		*p->driver = 0;
 		return rc;
 	}
 	snprintf(path, sizeof(path), "/sys/bus/pci/drivers/%s/unbind", p->driver);
-	rc = write_file(path, p->address, err);
+	rc = write_file(path, p->board.address, err);
 	if (rc)
 		*p->driver = 0;
 	return rc;
@@ -150,7 +131,7 @@ static uint32_t config_read(struct access *a, unsigned at, unsigned bytes)
 	uint8_t data[4] = { 0xff, 0xff, 0xff, 0xff };
 	uint32_t value = 0;
 
-	if (pread(pci(a)->config, data, bytes, at) != (ssize_t)bytes)
+	if (pci_board_read(&pci(a)->board, at, data, bytes))
 		memset(data, 0xff, sizeof(data));
 	while (bytes--)
 		value = value << 8 | data[bytes];
@@ -165,20 +146,19 @@ static void config_write(struct access *a, unsigned at, unsigned bytes, uint32_t
 	for (i = 0; i < 4; i++)
 		data[i] = (uint8_t)(value >> 8 * i);
 	/* errors show when the value is read back */
-	if (pwrite(pci(a)->config, data, bytes, at) != (ssize_t)bytes)
-		return;
+	(void)pci_board_write(&pci(a)->board, at, data, bytes);
 }
 
 static uint64_t bar_size(struct access *a, unsigned bar)
 {
-	return bar < ACCESS_BARS ? pci(a)->bytes[bar] : 0;
+	return bar < ACCESS_BARS && pci(a)->bar[bar] ? pci(a)->board.bytes[bar] : 0;
 }
 
 static uint64_t read_bar(struct access *a, unsigned bar, uint64_t offset, unsigned bytes)
 {
 	struct pci *p = pci(a);
 
-	if (!p->bar[bar] || offset + bytes > p->bytes[bar])
+	if (!p->bar[bar] || offset + bytes > p->board.bytes[bar])
 		return ~0ull;
 	return access_load((uint8_t *)p->bar[bar] + offset, bytes);
 }
@@ -187,47 +167,31 @@ static void write_bar(struct access *a, unsigned bar, uint64_t offset, unsigned 
 {
 	struct pci *p = pci(a);
 
-	if (p->bar[bar] && offset + bytes <= p->bytes[bar])
+	if (p->bar[bar] && offset + bytes <= p->board.bytes[bar])
 		access_store((uint8_t *)p->bar[bar] + offset, bytes, value);
 }
 
 static int flr(struct access *a, struct gtu_error *err)
 {
-	return write_file(file_of(pci(a)->address, "reset"), "1", err);
+	return write_file(file_of(pci(a)->board.address, "reset"), "1", err);
 }
 
 static int map_bars(struct pci *p, struct gtu_error *err)
 {
-	FILE *f = fopen(file_of(p->address, "resource"), "re");
-	uint64_t start, end, flags;
 	unsigned bar;
+	int why;
 
-	if (!f)
-		return gtu_fail(err, GTU_ERR_FAIL, "cannot read %s: %s", file_of(p->address, "resource"), strerror(errno));
 	for (bar = 0; bar < ACCESS_BARS; bar++) {
-		char name[16];
-		int fd;
-
-		if (fscanf(f, "%" SCNx64 " %" SCNx64 " %" SCNx64, &start, &end, &flags) != 3)
-			break;
-		if (!end)
+		if (!p->board.bar[bar])
 			continue;
-		snprintf(name, sizeof(name), "resource%u", bar);
-		fd = open(file_of(p->address, name), O_RDWR | O_SYNC | O_CLOEXEC);
-		if (fd >= 0) {
-			p->bytes[bar] = end - start + 1;
-			p->bar[bar] = mmap(NULL, p->bytes[bar], PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-			close(fd);
-		}
-		if (fd < 0 || p->bar[bar] == MAP_FAILED) {
-			p->bar[bar] = NULL;
-			fclose(f);
-			return gtu_fail(err, GTU_ERR_FAIL, "cannot map BAR %u of %s: %s%s", bar, p->address, strerror(errno),
-					errno == EACCES ? " (this needs root)" : errno == EPERM || errno == EINVAL ?
-					" (the kernel may be locked down, or the BAR has no address)" : "");
-		}
+		why = pci_board_map(&p->board, bar, &p->bar[bar]);
+		if (!why)
+			continue;
+		p->bar[bar] = NULL;
+		return gtu_fail(err, GTU_ERR_FAIL, "cannot map BAR %u of %s: %s%s", bar, p->board.address, strerror(why),
+				why == EACCES ? " (this needs root)" : why == EPERM || why == EINVAL ?
+				" (the kernel may be locked down)" : "");
 	}
-	fclose(f);
 	return 0;
 }
 
@@ -237,7 +201,7 @@ static int map_bars(struct pci *p, struct gtu_error *err)
 static int check_iommu(const struct pci *p, struct gtu_error *err)
 {
 	char type[32] = "";
-	FILE *f = fopen(file_of(p->address, "iommu_group/type"), "re");
+	FILE *f = fopen(file_of(p->board.address, "iommu_group/type"), "re");
 
 	if (!f)
 		return 0;
@@ -248,7 +212,7 @@ static int check_iommu(const struct pci *p, struct gtu_error *err)
 	if (!strcmp(type, "identity"))
 		return 0;
 	return gtu_fail(err, GTU_ERR_UNSUPPORTED, "an IOMMU (type '%s') translates the addresses of %s: physical addresses cannot be used; "
-			"use --device vfio:%s, or boot with iommu=pt", type, p->address, p->address);
+			"use --device vfio:%s, or boot with iommu=pt", type, p->board.address, p->board.address);
 }
 
 static int physical(const void *at, uint64_t *bus, struct gtu_error *err)
@@ -363,29 +327,30 @@ static void close_pci(struct access *a)
 	struct gtu_error ignored;
 	unsigned i;
 
-	if (p->config >= 0) {
+	if (p->enabled) {
 		/* before unmapping: end DMA */
 		config_write(a, PCI_COMMAND, 2, p->command & ~PCI_COMMAND_MASTER);
 		(void)config_read(a, PCI_COMMAND, 2);
-		close(p->config);
 	}
 	for (i = 0; i < ACCESS_BARS; i++)
 		if (p->bar[i])
-			munmap(p->bar[i], p->bytes[i]);
+			pci_board_unmap(&p->board, i, p->bar[i]);
 	for (i = 0; i < p->blocks; i++)
 		munmap(p->block[i], BLOCK);
 	if (*p->driver) {
 		char path[PATH_MAX];
 
 		snprintf(path, sizeof(path), "/sys/bus/pci/drivers/%s/bind", p->driver);
-		if (write_file(path, p->address, &ignored))
-			fprintf(stderr, "gtu bringup: cannot give %s back to its driver: %s\n", p->address, ignored.text);
+		if (write_file(path, p->board.address, &ignored))
+			fprintf(stderr, "gtu bringup: cannot give %s back to its driver: %s\n", p->board.address, ignored.text);
 	}
+	if (p->listed)
+		pci_bus_close();
 	access_free(a);
 }
 
 static const struct access_ops ops = {
-	.kind = "sysfs", .config_read = config_read, .config_write = config_write, .bar_size = bar_size,
+	.kind = "pci", .config_read = config_read, .config_write = config_write, .bar_size = bar_size,
 	.read = read_bar, .write = write_bar, .flr = flr, .memory = memory, .irq_on = irq_on, .irq_off = irq_off,
 	.irq_mask = irq_mask, .irq_came = irq_came, .work = access_sleep, .close = close_pci,
 };
@@ -398,7 +363,7 @@ static void read_link(struct access *a)
 	unsigned i;
 
 	for (i = 0; i < 2; i++) {
-		FILE *f = fopen(file_of(pci(a)->address, files[i]), "re");
+		FILE *f = fopen(file_of(pci(a)->board.address, files[i]), "re");
 
 		if (f && fgets(text[i], sizeof(text[i]), f))
 			text[i][strcspn(text[i], "\n")] = 0;
@@ -409,22 +374,15 @@ static void read_link(struct access *a)
 		snprintf(a->link, sizeof(a->link), "%.40s x%.40s", text[0], text[1]);
 }
 
-/* Open the configuration space read-only, so that a function of another kind is reported where it cannot be written. */
-static int identify(struct access *a, const struct access_permission *may, struct gtu_error *err)
+static int open_bus(struct pci *p, struct gtu_error *err)
 {
-	struct pci *p = pci(a);
-	int rc;
+	const int rc = pci_bus_open(err);
 
-	p->config = open(file_of(p->address, "config"), O_RDONLY | O_CLOEXEC);
-	if (p->config < 0)
-		return gtu_fail(err, GTU_ERR_FAIL, "cannot open the configuration space of %s: %s", p->address, strerror(errno));
-	rc = may->force ? 0 : access_kind(a, p->address, err);
-	close(p->config);
-	p->config = -1;
+	p->listed = !rc;
 	return rc;
 }
 
-/* Remove the function at @address, if it exists, and scan the bus again. */
+/* Remove the function at @address, if it exists, scan the bus again, and list it again. */
 static int rescan(struct access *a, const char *address, const struct access_permission *may, struct gtu_error *err)
 {
 	struct pci *p = pci(a);
@@ -432,9 +390,9 @@ static int rescan(struct access *a, const char *address, const struct access_per
 	struct gtu_error ignored;
 	int rc = 0;
 
-	if (address && !access(file_of(address, "config"), F_OK)) {
-		snprintf(p->address, sizeof(p->address), "%s", address);
-		rc = identify(a, may, err);
+	if (address && !pci_bus_find(address, &p->board, &ignored)) {
+		if (!may->force)
+			rc = access_kind(a, address, err);
 		driver_of(address, driver, sizeof(driver));
 		if (!rc && *driver && !may->unbind)
 			rc = owned(address, driver, err);
@@ -442,24 +400,33 @@ static int rescan(struct access *a, const char *address, const struct access_per
 			return rc;
 		write_file(file_of(address, "remove"), "1", &ignored);
 	}
-	return write_file("/sys/bus/pci/rescan", "1", err);
+	rc = write_file("/sys/bus/pci/rescan", "1", err);
+	if (rc)
+		return rc;
+	p->listed = false;
+	pci_bus_close();
+	return open_bus(p, err);
 }
 
+/* Check the function by reads only, then take it, enable its memory and map it. */
 static int open_function(struct access *a, const struct access_permission *may, struct gtu_error *err)
 {
 	struct pci *p = pci(a);
-	int rc = identify(a, may, err);
+	uint16_t command;
+	int rc, why;
 
+	rc = may->force ? 0 : access_kind(a, p->board.address, err);
 	if (!rc)
 		rc = take_from_driver(p, may, err);
 	if (rc)
 		return rc;
-	p->config = open(file_of(p->address, "config"), O_RDWR | O_CLOEXEC);
-	if (p->config < 0)
-		return gtu_fail(err, GTU_ERR_FAIL, "cannot open the configuration space of %s: %s%s", p->address, strerror(errno),
-				errno == EACCES ? " (this needs root)" : "");
 	p->command = (uint16_t)config_read(a, PCI_COMMAND, 2);
-	config_write(a, PCI_COMMAND, 2, (p->command | PCI_COMMAND_MEMORY | PCI_COMMAND_INTX_DISABLE) & ~PCI_COMMAND_MASTER);
+	command = (p->command | PCI_COMMAND_MEMORY | PCI_COMMAND_INTX_DISABLE) & ~PCI_COMMAND_MASTER;
+	why = pci_board_write(&p->board, PCI_COMMAND, &command, 2);
+	if (why)
+		return gtu_fail(err, GTU_ERR_FAIL, "cannot write the configuration space of %s: %s%s", p->board.address, strerror(why),
+				why == EACCES || why == EPERM ? " (this needs root)" : "");
+	p->enabled = true;
 	return map_bars(p, err);
 }
 
@@ -467,31 +434,24 @@ struct access *access_pci(const char *address, const struct access_permission *m
 {
 	struct access *a = access_new(&ops, sizeof(struct pci), err);
 	struct pci *p;
-	int rc = 0;
+	int rc;
 
 	if (!a)
 		return NULL;
 	p = pci(a);
-	p->config = -1;
 	p->hugepage = may->hugepage;
-	if (access(DEVICES, X_OK))
-		rc = gtu_fail(err, GTU_ERR_FAIL, "no " DEVICES ": %s; sysfs is not mounted, or the kernel has no PCI bus (for a device in a device "
-			      "tree use --device /dev/gtu0)", strerror(errno));
+	rc = open_bus(p, err);
 	if (!rc && may->rescan)
 		rc = rescan(a, address, may, err);
-	if (!rc && address)
-		snprintf(p->address, sizeof(p->address), "%s", address);
-	else if (!rc)
-		rc = find(p->address, sizeof(p->address), err);
-	if (!rc && access(file_of(p->address, "config"), F_OK))
-		rc = gtu_fail(err, GTU_ERR_USAGE, "there is no PCI function %s", p->address);
+	if (!rc)
+		rc = address ? pci_bus_find(address, &p->board, err) : find(&p->board, err);
 	if (!rc)
 		rc = open_function(a, may, err);
 	if (rc) {
 		close_pci(a);
 		return NULL;
 	}
-	snprintf(a->name, sizeof(a->name), "%s", p->address);
+	snprintf(a->name, sizeof(a->name), "%s", p->board.address);
 	a->has_memory = a->has_irqs = may->hugepage;
 	read_link(a);
 	return a;

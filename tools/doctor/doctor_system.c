@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * gtu doctor: checks the computer for a device behind the kernel's driver. All files are read below
- * doctor.root, so that tests can simulate computers.
+ * doctor.root, so that tests can simulate computers; libpciaccess reads the PCI bus in /sys.
  */
 #include <errno.h>
 #include <glob.h>
@@ -17,6 +17,7 @@
 #include "libruntime/support/advice.h"
 #include "doctor.h"
 #include "gtu/graph.h"
+#include "tools/support/pci_bus.h"
 #include "uapi/gtu/hw.h"
 
 #define MEMLOCK_MODEST	(1ull << 30)	/* without --graph, warn below this limit */
@@ -117,17 +118,6 @@ static void check_dmesg(struct doctor *d)
 
 /* ---- The function on the bus ----------------------------------------------------------------------- */
 
-static bool is_ours(const struct doctor *d, const char *function)
-{
-	char path[160], text[32];
-
-	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/vendor", function);
-	if (!doctor_read(d, path, text, sizeof(text)) || strtoul(text, NULL, 16) != GTU_PCI_VENDOR)
-		return false;
-	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/device", function);
-	return doctor_read(d, path, text, sizeof(text)) && strtoul(text, NULL, 16) == GTU_PCI_DEVICE;
-}
-
 void doctor_link(const struct doctor *d, const char *path, char *name, size_t size)
 {
 	char target[256];
@@ -137,31 +127,37 @@ void doctor_link(const struct doctor *d, const char *path, char *name, size_t si
 	snprintf(name, size, "%s", n > 0 ? basename(target) : "");
 }
 
-/* Find the function of the device file, or else the first GTU that is not bound to the driver. */
-static void find_function(struct doctor *d)
+/*
+ * Find the function of the device file, whose driver accepts it whatever its ids, or else the first
+ * GTU that is not bound to the driver.
+ */
+static bool find_function(struct doctor *d, struct pci_board *board)
 {
-	char path[300], driver[64] = "";
-	glob_t all = { 0 };
-	size_t i;
+	char path[300], driver[64];
+	struct pci_board gtu[16];
+	struct gtu_error ignored;
+	unsigned i, n;
 
 	snprintf(path, sizeof(path), "/sys/class/gtu/%s/device", d->node);
 	doctor_link(d, path, d->function, sizeof(d->function));
-	if (d->function[0] && is_ours(d, d->function))
-		return;
+	if (d->function[0] && !pci_bus_find(d->function, board, &ignored))
+		return true;
+	n = pci_bus_match(GTU_PCI_VENDOR | GTU_PCI_DEVICE << 16, gtu, 16);
+	n = n < 16 ? n : 16;
 	d->function[0] = 0;
-	glob(doctor_path(d, "/sys/bus/pci/devices/*"), 0, NULL, &all);
-	for (i = 0; i < all.gl_pathc && strcmp(driver, "-"); i++) {
-		if (!is_ours(d, basename(all.gl_pathv[i])))
-			continue;
-		snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/driver", basename(all.gl_pathv[i]));
+	if (!n)
+		return false;
+	*board = gtu[0];
+	for (i = 0; i < n; i++) {
+		snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/driver", gtu[i].address);
 		doctor_link(d, path, driver, sizeof(driver));
-		if (d->function[0] && !strcmp(driver, "gtu"))
+		if (!strcmp(driver, "gtu"))
 			continue;
-		snprintf(d->function, sizeof(d->function), "%s", basename(all.gl_pathv[i]));
-		if (strcmp(driver, "gtu"))
-			strcpy(driver, "-");
+		*board = gtu[i];
+		break;
 	}
-	globfree(&all);
+	snprintf(d->function, sizeof(d->function), "%.15s", board->address);
+	return true;
 }
 
 static bool in_qemu(const struct doctor *d)
@@ -172,52 +168,34 @@ static bool in_qemu(const struct doctor *d)
 }
 
 /* A mask of the BARs that the device needs and that have no address. */
-static unsigned missing_bars(const struct doctor *d)
+static unsigned missing_bars(const struct pci_board *board)
 {
 	static const unsigned needed[] = { GTU_BAR_REGS, GTU_BAR_MSIX, GTU_BAR_DOORBELL, GTU_BAR_APERTURE };
-	unsigned long long start, end, bar;
 	unsigned missing = 0, i;
-	char path[160];
-	FILE *f;
 
-	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/resource", d->function);
-	f = fopen(doctor_path(d, path), "re");
-	for (bar = 0; f && bar < 6 && fscanf(f, "%llx %llx %*x", &start, &end) == 2; bar++)
-		for (i = 0; i < 4; i++)
-			if (needed[i] == bar && !start)
-				missing |= 1u << bar;
-	if (f)
-		fclose(f);
+	for (i = 0; i < 4; i++)
+		if (!board->bar[needed[i]])
+			missing |= 1u << needed[i];
 	return missing;
 }
 
-static void check_config(struct doctor *d)
+static void check_config(struct doctor *d, const struct pci_board *board)
 {
-	unsigned char config[64];
+	const unsigned missing = missing_bars(board);
 	struct gtu_error err;
-	unsigned missing;
-	char path[160];
-	size_t n = 0;
-	FILE *f;
+	uint32_t id;
 
-	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/config", d->function);
-	f = fopen(doctor_path(d, path), "re");
-	if (f) {
-		n = fread(config, 1, sizeof(config), f);
-		fclose(f);
-	}
-	if (n < sizeof(config)) {
+	if (pci_board_read(board, PCI_VENDOR_ID, &id, sizeof(id))) {
 		doctor_say(d, FOUND_WARN, "bus", "the configuration space of %s cannot be read", d->function);
 		return;
 	}
-	if (config[0] == 0xff && config[1] == 0xff) {
+	if (id == ~0u) {
 		d->blocked = true;
 		gtu_advise_all_ones(d->function, &err);
 		doctor_say(d, FOUND_FAIL, "bus", "%s; as root: echo 1 > /sys/bus/pci/devices/%s/remove, and "
 			   "echo 1 > /sys/bus/pci/rescan when it is back", err.text, d->function);
 		return;
 	}
-	missing = missing_bars(d);
 	if (missing) {
 		d->blocked = true;
 		doctor_say(d, FOUND_FAIL, "bars", "BARs of %s have no address (bits 0x%x): the bridge's windows are too "
@@ -228,26 +206,21 @@ static void check_config(struct doctor *d)
 	doctor_say(d, FOUND_OK, "bars", "all BARs have addresses");
 }
 
-static void check_driver(struct doctor *d)
+static void check_driver(struct doctor *d, const struct pci_board *board)
 {
-	unsigned char command[6];
 	char path[160], driver[64];
-	FILE *f;
+	uint16_t command;
 
 	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/driver", d->function);
 	doctor_link(d, path, driver, sizeof(driver));
 	if (!strcmp(driver, "gtu")) {
-		snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/config", d->function);
-		f = fopen(doctor_path(d, path), "re");
-		if (f && fread(command, 1, 6, f) == 6 && !(command[PCI_COMMAND] & PCI_COMMAND_MASTER)) {
+		if (!pci_board_read(board, PCI_COMMAND, &command, 2) && !(command & PCI_COMMAND_MASTER)) {
 			d->blocked = true;
 			doctor_say(d, FOUND_FAIL, "driver", "the driver gtu has %s, but bus mastering is off: the driver cleared it "
 				   "because the device could not be quiesced (dmesg | grep gtu); unbind and bind the device", d->function);
 		} else {
 			doctor_say(d, FOUND_OK, "driver", "the driver gtu has %s, and bus mastering is on", d->function);
 		}
-		if (f)
-			fclose(f);
 		return;
 	}
 	d->blocked = true;
@@ -304,27 +277,32 @@ static void check_iommu(struct doctor *d, const char *bus)
 
 static void check_bus(struct doctor *d)
 {
-	find_function(d);
-	if (!d->function[0] && doctor_tree(d)) {
+	struct pci_board board;
+	struct gtu_error err;
+	const bool listed = !pci_bus_open(&err);
+
+	if (listed && find_function(d, &board)) {
+		doctor_say(d, FOUND_OK, "bus", "%s is a %04x:%04x%s", d->function, board.id & 0xffff, board.id >> 16,
+			   in_qemu(d) ? " of QEMU; its process is on the host" : "");
+		check_config(d, &board);
+		if (!d->blocked || doctor_exists(d, "/sys/module/gtu"))
+			check_driver(d, &board);
+		check_link(d);
+		check_iommu(d, "pci");
+	} else if (doctor_tree(d)) {
 		check_iommu(d, "platform");
-		return;
-	}
-	if (!d->function[0]) {
+	} else if (!listed && err.code == GTU_ERR_UNSUPPORTED) {
+		doctor_say(d, FOUND_SKIP, "bus", "%s", err.text);
+	} else {
 		d->blocked = true;
 		doctor_say(d, FOUND_FAIL, "bus", "there is no function %04x:%04x on the bus: %s", GTU_PCI_VENDOR, GTU_PCI_DEVICE,
 			   in_qemu(d) ? "run `gtu serve --socket PATH` and give QEMU the device vfio-user-pci with that "
 					"socket (gtu serve --help has the line)" :
 					"check that the card is in its slot and powered. As root: echo 1 > /sys/bus/pci/rescan; "
 					"without a card, `make guest` starts a virtual machine with a device");
-		return;
 	}
-	doctor_say(d, FOUND_OK, "bus", "%s is a %04x:%04x%s", d->function, GTU_PCI_VENDOR, GTU_PCI_DEVICE,
-		   in_qemu(d) ? " of QEMU; its process is on the host" : "");
-	check_config(d);
-	if (!d->blocked || doctor_exists(d, "/sys/module/gtu"))
-		check_driver(d);
-	check_link(d);
-	check_iommu(d, "pci");
+	if (listed)
+		pci_bus_close();
 }
 
 /* ---- The device's file ------------------------------------------------------------------------------ */

@@ -11,9 +11,10 @@ set -u
 . "$here/build/apt.sh"
 
 dir=$cache/cross-arm64 suite=$debian
-packages="busybox-static libfdt-dev libfdt1 libzstd-dev libzstd1 liblzma-dev liblzma5 zlib1g-dev zlib1g libexpat1-dev libexpat1"
+packages="busybox-static libfdt-dev libfdt1 libzstd-dev libzstd1 liblzma-dev liblzma5 zlib1g-dev zlib1g libexpat1-dev libexpat1
+libpciaccess-dev libpciaccess0"
 # increment the number with every change of the result
-wanted="$packages of $suite 1"
+wanted="$(echo $packages) of $suite 2"
 
 [ "$(cat "$dir/made-from" 2>/dev/null)" = "$wanted" ] && exit 0
 [ "${1:-}" = --check ] && exit 1
@@ -38,7 +39,7 @@ cp -a tree/{,usr/}lib/aarch64-linux-gnu/*.so* lib/ 2>/dev/null
 find lib -type l -lname '/*' | while read -r link; do
 	ln -sfn "$(basename "$(readlink "$link")")" "$link"
 done
-for file in busybox lib/lib{fdt,zstd,lzma,z,expat}.so; do
+for file in busybox lib/lib{fdt,zstd,lzma,z,expat,pciaccess}.so; do
 	[ -e "$file" ] || die "the arm64 packages of $suite ($packages) do not contain ${file##*/} where it was expected"
 done
 rm -rf ./*.deb apt tree

@@ -361,6 +361,7 @@ void gtu_fdt_read(struct gtu_device *gtu);
 u32 gtu_epoch_now(struct gtu_device *gtu);
 int gtu_mbox_locked(struct gtu_device *gtu, u32 cmd, const u64 *arg);
 int gtu_mbox_query(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg, u64 *result);
+unsigned int gtu_unit_blocks(struct gtu_device *gtu, unsigned int unit);
 int gtu_reg_read(struct gtu_device *gtu, u32 offset, u64 *value);
 int gtu_reg_write(struct gtu_device *gtu, u32 offset, u64 value);
 int gtu_counter_read(struct gtu_device *gtu, u32 offset, u64 *value);
@@ -531,10 +532,19 @@ struct gtu_field {
 	GTU_##UNIT##_PARAMETER_ROWS(GTU_COUNT_ROW, GTU_COUNT_ROW, GTU_NO_ROW)                      \
 	GTU_##UNIT##_SETTING_ROWS(GTU_COUNT_ROW, GTU_COUNT_ROW)                                    \
 	GTU_##UNIT##_COUNTER_ROWS(GTU_COUNT_ROW, GTU_COUNT_ROW)
+#define GTU_REGISTER_COUNT_ROWS(UNIT, ...)                                                         \
+	GTU_##UNIT##_REGISTER_ROWS(GTU_COUNT_ROW, GTU_NO_ROW)
+#define GTU_OWN_FIELDS		(0 GTU_UNIT_ROWS(GTU_REGISTER_COUNT_ROWS))
 #define GTU_FIELDS		(0 GTU_UNIT_ROWS(GTU_COUNT_ROWS))
 #define GTU_GLOBALS		33
 /* of GTU_FIELDS and GTU_GLOBALS entries */
 extern const struct gtu_field gtu_fields[], gtu_globals[];
+/* GTU_OWN_FIELDS control registers of a unit's first block, and its blocks */
+extern const struct gtu_field gtu_own_fields[];
+extern const struct gtu_blocks {
+	u16 stride;			/* 0: the unit has no control registers of its own */
+	u16 count;			/* offset of the parameter that counts the blocks */
+} gtu_blocks[GTU_UNIT_PAGES];
 extern const char *const gtu_unit_names[GTU_UNIT_PAGES];
 const char *gtu_opcode_name(unsigned int opcode);
 const char *gtu_cpl_name(unsigned int status);

@@ -232,8 +232,41 @@ static bool gtu_reg_is_setting(u32 reg)
 }
 
 /*
+ * Number of blocks of control registers that @unit has. Caller holds mbox_lock.
+ */
+unsigned int gtu_unit_blocks(struct gtu_device *gtu, unsigned int unit)
+{
+	const struct gtu_blocks *b = &gtu_blocks[unit];
+
+	if (!b->stride)
+		return 0;
+	return min_t(u32, gtu_rd(gtu, (unit + 1) * GTU_PAGE + b->count),
+		     (GTU_PAGE - GTU_UREG_OWN) / b->stride);
+}
+
+/*
+ * Size in bytes of the control register at @offset, a unit's own; else 0.
+ */
+static unsigned int gtu_own_readable(struct gtu_device *gtu, u32 offset)
+{
+	int page = gtu_unit_page(gtu, offset);
+	u32 at = offset % GTU_PAGE - GTU_UREG_OWN, stride;
+	const struct gtu_field *f;
+
+	if (page < 0 || offset % GTU_PAGE < GTU_UREG_OWN)
+		return 0;
+	stride = gtu_blocks[page].stride;
+	if (!stride || at / stride >= gtu_unit_blocks(gtu, page))
+		return 0;
+	for (f = gtu_own_fields; f < gtu_own_fields + GTU_OWN_FIELDS; f++)
+		if (f->offset == offset - at / stride * stride)
+			return f->bytes;
+	return 0;
+}
+
+/*
  * Size in bytes of the register at @offset if users may read it: no side
- * effects, no information about other users. Else 0.
+ * effects. Else 0. Caller holds mbox_lock, and the device responds.
  */
 static unsigned int gtu_reg_readable(struct gtu_device *gtu, u32 offset)
 {
@@ -249,28 +282,30 @@ static unsigned int gtu_reg_readable(struct gtu_device *gtu, u32 offset)
 	    gtu_reg_is_setting(reg) ||
 	    gtu_reg_among(reg, GTU_UREG_PARAM(0), GTU_UREG_PARAMS, 4))
 		return 4;
-	return gtu_reg_among(reg, GTU_UREG_COUNTER(0), GTU_UREG_COUNTERS, 8) ? 8 : 0;
+	if (gtu_reg_among(reg, GTU_UREG_COUNTER(0), GTU_UREG_COUNTERS, 8))
+		return 8;
+	return gtu_own_readable(gtu, offset);
 }
 
 int gtu_reg_read(struct gtu_device *gtu, u32 offset, u64 *value)
 {
-	unsigned int bytes = gtu_reg_readable(gtu, offset);
-	int ret = 0;
+	/* counters and control registers tell what other users do */
+	bool shared = offset >= GTU_PAGE && offset % GTU_PAGE >= GTU_UREG_COUNTER(0);
+	bool permitted = !shared || READ_ONCE(user_registers) || perfmon_capable();
+	unsigned int bytes;
+	int ret = -ENODEV;
 
-	if (!bytes)
-		return -EINVAL;
-	/* counters tell what other users do */
-	if (offset >= GTU_PAGE && offset % GTU_PAGE >= GTU_UREG_COUNTER(0) &&
-	    !READ_ONCE(user_registers) && !perfmon_capable())
-		return -EPERM;
 	mutex_lock(&gtu->mbox_lock);
-	if (!gtu->epoch) {
-		ret = -ENODEV;
-	} else {
-		*value = bytes == 8 ? gtu_rd64(gtu, offset) : gtu_rd(gtu, offset);
-		if ((u32)*value == GTU_ALL_ONES)
-			ret = gtu_alive(gtu);
-	}
+	if (!gtu->epoch)
+		goto out;
+	bytes = gtu_reg_readable(gtu, offset);
+	ret = !bytes ? -EINVAL : !permitted ? -EPERM : 0;
+	if (ret)
+		goto out;
+	*value = bytes == 8 ? gtu_rd64(gtu, offset) : gtu_rd(gtu, offset);
+	if ((u32)*value == GTU_ALL_ONES)
+		ret = gtu_alive(gtu);
+out:
 	mutex_unlock(&gtu->mbox_lock);
 	return ret;
 }

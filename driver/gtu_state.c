@@ -76,6 +76,24 @@ static void gtu_print_register(struct gtu_text *t, struct gtu_device *gtu, const
 	gtu_print(t, "%#06x %s%s%s %#llx\n", f->offset, unit, *unit ? "." : "", f->name, value);
 }
 
+static void gtu_print_own_registers(struct gtu_text *t, struct gtu_device *gtu)
+{
+	const struct gtu_field *f;
+	unsigned int unit, i;
+
+	for (f = gtu_own_fields; f < gtu_own_fields + GTU_OWN_FIELDS; f++) {
+		unit = gtu_field_unit(f);
+		for (i = 0; gtu->units & BIT(unit) && i < gtu_unit_blocks(gtu, unit); i++) {
+			u32 offset = f->offset + i * gtu_blocks[unit].stride;
+			u64 value = f->bytes == 8 ? readq(gtu->regs + offset) :
+						    readl(gtu->regs + offset);
+
+			gtu_print(t, "%#06x %s.%s[%u] %#llx\n", offset, gtu_unit_names[unit],
+				  f->name, i, value);
+		}
+	}
+}
+
 static void gtu_print_registers(struct gtu_text *t, struct gtu_device *gtu)
 {
 	const struct gtu_field *f;
@@ -94,6 +112,7 @@ static void gtu_print_registers(struct gtu_text *t, struct gtu_device *gtu)
 	for (f = gtu_fields; f < gtu_fields + GTU_FIELDS; f++)
 		if (gtu->units & BIT(gtu_field_unit(f)))
 			gtu_print_register(t, gtu, gtu_unit_names[gtu_field_unit(f)], f);
+	gtu_print_own_registers(t, gtu);
 out:
 	mutex_unlock(&gtu->mbox_lock);
 }

@@ -21,10 +21,20 @@
 	GTU_##UNIT##_SETTING_ROWS(S_FIELD, X_FIELD)                                                \
 	GTU_##UNIT##_COUNTER_ROWS(C_FIELD, A_FIELD)
 #define UNIT_NAME(UNIT, unit, ...) #unit,
+#define R_FIELD(UNIT, NAME, name, width, ...)                                                      \
+	{ #name, GTU_PAGE_##UNIT + GTU_UREG_OWN + GTU_##UNIT##_##NAME, width },
+#define OWN_FIELDS(UNIT, ...) GTU_##UNIT##_REGISTER_ROWS(R_FIELD, GTU_NO_ROW)
+#define B_BLOCKS(UNIT, NAME, name, bytes) bytes, GTU_UREG_PARAM(GTU_##UNIT##_P_##NAME)
+#define UNIT_BLOCKS(UNIT, ...) { GTU_##UNIT##_BLOCK_ROWS(B_BLOCKS) },
 
 /* Sorted by unit; parameters, then settings, then counters. */
 const struct gtu_field gtu_fields[] = { GTU_UNIT_ROWS(UNIT_FIELDS) };
 static_assert(ARRAY_SIZE(gtu_fields) == GTU_FIELDS);
+
+const struct gtu_field gtu_own_fields[] = { GTU_UNIT_ROWS(OWN_FIELDS) };
+static_assert(ARRAY_SIZE(gtu_own_fields) == GTU_OWN_FIELDS);
+
+const struct gtu_blocks gtu_blocks[GTU_UNIT_PAGES] = { GTU_UNIT_ROWS(UNIT_BLOCKS) };
 
 const char *const gtu_unit_names[GTU_UNIT_PAGES] = { GTU_UNIT_ROWS(UNIT_NAME) };
 

@@ -28,6 +28,8 @@
 #define GTU_DEGREES_COUNTER_ROWS(C, A) \
 	C(DEGREES, JOBS, jobs, "jobs", "completed") \
 	C(DEGREES, ROWS, rows, "rows", "put out")
+#define GTU_DEGREES_BLOCK_ROWS(B)
+#define GTU_DEGREES_REGISTER_ROWS(R, D)
 #define GTU_DEGREES_OPERATION_ROWS(O) O(DEGREES, DEGREES, "degrees", "degrees", "row[i + 1] - row[i]")
 #define GTU_DEGREES_SLOT_ROWS(L) \
 	L(DEGREES, IN, "offsets", "in", "8", "n + 1 of them") \

@@ -113,6 +113,7 @@ void gtu_dev_idle(struct gtu_dev *dev, uint64_t cycles);
 	B(RESET_VALUE, "reset-value", "CYCLE_LIMIT is 2^39 after a reset, not 2^40") \
 	B(W1C, "w1c", "a one written to ERROR does not clear its bit") \
 	B(RO_WRITABLE, "ro-writable", "MAX_QUEUES can be written") \
+	B(BLOCK_INDEX, "block-index", "control registers of a unit's block n are at the place of block n + 1") \
 	B(HIGH_HALF, "high-half", "an 8-byte write of a register loses its high half") \
 	B(LATCH, "latch", "reading a low half does not latch the high one") \
 	B(ACCESS_SIZE, "access-size", "writes of 1 and 2 bytes change SCRATCH") \

@@ -28,6 +28,19 @@ struct gtu_counter {
 	const char *measure, *text;
 };
 
+/* A control register of a unit, in each of its blocks. */
+struct gtu_register_row {
+	const char *name, *text;
+	uint32_t offset;		/* in the block, or in the page for gtu_unit_registers */
+	uint8_t bytes;
+};
+
+struct gtu_register_field_row {
+	const char *name, *values;	/* "role", "none, donating, ...": names from 0 on; "": a number */
+	uint32_t offset;		/* of its register */
+	uint8_t shift, bits;
+};
+
 struct gtu_operation {
 	const char *name, *title, *text; /* "scu-data", "data compaction" */
 	uint8_t opcode;
@@ -46,12 +59,21 @@ struct gtu_unit_table {
 	const char *const *counter_names;
 	const struct gtu_operation *operations;
 	const struct gtu_slot *slots;
+	/* Blocks of control registers from GTU_UREG_OWN on, one for each of what a parameter counts. */
+	const char *block;		/* "engine"; NULL: none */
+	uint32_t block_stride;
+	unsigned block_parameter;	/* GTU_x_P_* */
+	const struct gtu_register_row *registers;
+	const struct gtu_register_field_row *fields;
 };
 
 #define GTU_COUNT_ROW(...) + 1
 enum { GTU_UNIT_COUNT = 0 GTU_UNIT_ROWS(GTU_COUNT_ROW) };
 extern const struct gtu_unit_table gtu_unit_table[GTU_UNIT_COUNT];
 extern const struct gtu_operation gtu_basic_operations[];
+/* The registers of every unit's page that are neither parameters nor settings nor counters. */
+extern const struct gtu_register_row gtu_unit_registers[];
+extern const struct gtu_register_field_row gtu_unit_fields[];
 /* Returns NULL if no unit has the operation. *slots is set to its unit's slots; @slots may be NULL. */
 const struct gtu_operation *gtu_operation(unsigned opcode, const struct gtu_slot **slots);
 /* Parameters of the device rather than a unit: contexts, queues, rings. */

@@ -104,6 +104,7 @@ static bool unit_register(struct gtu_dev *dev, uint32_t offset, uint64_t *value,
 {
 	const struct gtu_unit_page *p = page_at(dev, offset);
 	const uint32_t reg = offset & (GTU_PAGE - 1);
+	uint32_t own;
 	unsigned i;
 
 	*value = 0;
@@ -127,8 +128,9 @@ static bool unit_register(struct gtu_dev *dev, uint32_t offset, uint64_t *value,
 		return *value = p->setting[i], true;
 	if (in_array(reg, GTU_UREG_COUNTER(0), 8, GTU_UREG_COUNTERS, &i))
 		return *wide = true, *value = p->shown[i], true;
-	if (reg >= GTU_UREG_OWN && p->unit->own_register)
-		return p->unit->own_register(&dev->config, p->state, p->owner, reg, value, wide);
+	own = gtu_bug(dev, GTU_BUG_BLOCK_INDEX) ? GTU_UREG_OWN + gtu_unit_table[unit_at(offset)].block_stride : GTU_UREG_OWN;
+	if (reg >= own && p->unit->own_register)
+		return p->unit->own_register(&dev->config, p->state, p->owner, reg - own + GTU_UREG_OWN, value, wide);
 	return false;
 }
 

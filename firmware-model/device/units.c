@@ -22,9 +22,16 @@
 #define NAME_ROW(UNIT, NAME, label, ...) #label,
 #define O_ROW(UNIT, NAME, label, title, words) { label, title, words, GTU_OP_##NAME },
 #define L_ROW(UNIT, NAME, label, in_or_out, bytes, words) { label, in_or_out, bytes, words },
+#define R_ROW(UNIT, NAME, label, width, words) { #label, words, GTU_##UNIT##_##NAME, width },
+#define D_FIELD(UNIT, NAME, label, first, count, of) { label, of, GTU_##UNIT##_##NAME, first, count },
+#define B_ROW(UNIT, NAME, label, stride) \
+	.block = label, .block_stride = stride, .block_parameter = GTU_##UNIT##_P_##NAME,
+#define NO_ROW(...)
 
 const struct gtu_parameter gtu_device_parameters[] = { GTU_DEVICE_ROWS(D_ROW) { 0 } };
 const struct gtu_operation gtu_basic_operations[] = { GTU_BASIC_OPERATION_ROWS(O_ROW) { 0 } };
+const struct gtu_register_row gtu_unit_registers[] = { GTU_UREG_REGISTER_ROWS(R_ROW, NO_ROW) { 0 } };
+const struct gtu_register_field_row gtu_unit_fields[] = { GTU_UREG_REGISTER_ROWS(NO_ROW, D_FIELD) { 0 } };
 static const struct gtu_slot basic_slots[] = { GTU_BASIC_SLOT_ROWS(L_ROW) { 0 } };
 
 enum {
@@ -41,12 +48,15 @@ enum {
 	static const struct gtu_counter unit##_counters[] = { GTU_##UNIT##_COUNTER_ROWS(C_ROW, A_ROW) { 0 } }; \
 	static const char *const unit##_counter_names[] = { GTU_##UNIT##_COUNTER_ROWS(NAME_ROW, NAME_ROW) NULL }; \
 	static const struct gtu_operation unit##_operations[] = { GTU_##UNIT##_OPERATION_ROWS(O_ROW) { 0 } }; \
-	static const struct gtu_slot unit##_slots[] = { GTU_##UNIT##_SLOT_ROWS(L_ROW) { 0 } };
+	static const struct gtu_slot unit##_slots[] = { GTU_##UNIT##_SLOT_ROWS(L_ROW) { 0 } }; \
+	static const struct gtu_register_row unit##_registers[] = { GTU_##UNIT##_REGISTER_ROWS(R_ROW, NO_ROW) { 0 } }; \
+	static const struct gtu_register_field_row unit##_fields[] = { GTU_##UNIT##_REGISTER_ROWS(NO_ROW, D_FIELD) { 0 } };
 GTU_UNIT_ROWS(ARRAYS)
 
 #define UNIT_ROW(UNIT, unit, words) \
 	{ #unit, words, GTU_UNIT_##UNIT, GTU_PAGE_##UNIT, GTU_ID_##UNIT, unit##_parameters, unit##_settings, \
-	  unit##_counters, unit##_counter_names, unit##_operations, unit##_slots },
+	  unit##_counters, unit##_counter_names, unit##_operations, unit##_slots, \
+	  .registers = unit##_registers, .fields = unit##_fields, GTU_##UNIT##_BLOCK_ROWS(B_ROW) },
 const struct gtu_unit_table gtu_unit_table[GTU_UNIT_COUNT] = { GTU_UNIT_ROWS(UNIT_ROW) };
 
 const struct gtu_operation *gtu_operation(unsigned opcode, const struct gtu_slot **slots)

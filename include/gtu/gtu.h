@@ -75,6 +75,38 @@ const char *const *gtu_counter_names(uint32_t unit);
 int gtu_setting(struct gtu_device *dev, uint32_t unit, uint32_t setting, uint32_t value,
 		struct gtu_error *err);
 
+/* A readable register of a unit, from the unit's table. */
+struct gtu_register {
+	char name[48];			/* "iru/timeout", "iru_counters/timeout", "peg/r_efs[3]" */
+	const char *text;		/* "cycles of the timeout" */
+	uint32_t unit;			/* GTU_UNIT_*, one bit */
+	uint32_t offset;		/* in BAR0 */
+	uint32_t bytes;			/* 4 or 8 */
+	uint32_t fields;
+	struct {
+		const char *name;	/* "busy" */
+		const char *values;	/* names of its values from 0 on, "none, ready, ..."; "": a number */
+		uint32_t shift, bits;
+	} field[4];
+};
+
+/*
+ * Describe register @n, from 0, of the units that the device has: their id, version and status,
+ * parameters, settings, counters, and the control registers of their own, such as the PEG's for
+ * balancing its engines. Returns false after the last register, and for a GPU.
+ */
+bool gtu_register_describe(const struct gtu_device *dev, unsigned n, struct gtu_register *reg);
+/* Find a register by its name. */
+int gtu_register_find(const struct gtu_device *dev, const char *name, struct gtu_register *reg,
+		      struct gtu_error *err);
+/*
+ * Read a register. A counter is as of the last snapshot, which gtu_counters() takes. Behind the
+ * driver, counters and control registers need CAP_PERFMON or the module parameter user_registers:
+ * GTU_ERR_PERMISSION.
+ */
+int gtu_register_read(struct gtu_device *dev, const struct gtu_register *reg, uint64_t *value,
+		      struct gtu_error *err);
+
 /*
  * Set the timeout, in nanoseconds, of waits without a deadline: GTU_FOREVER, gtu_submit() into a
  * full ring, gtu_iru_load(), the SCU's functions and the algorithms. It applies to one job or one

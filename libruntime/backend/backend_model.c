@@ -123,8 +123,15 @@ static int mailbox(struct model *m, uint32_t command, const uint64_t *arg, unsig
 
 static bool is_wide(uint32_t offset)
 {
-	const uint32_t reg = offset & (GTU_PAGE - 1);
+	const uint32_t reg = offset & (GTU_PAGE - 1), unit = offset / GTU_PAGE - 1;
+	const struct gtu_register_row *r;
 
+	if (offset >= GTU_PAGE && reg >= GTU_UREG_OWN && unit < GTU_UNIT_COUNT && gtu_unit_table[unit].block) {
+		for (r = gtu_unit_table[unit].registers; r->name; r++)
+			if (r->offset == (reg - GTU_UREG_OWN) % gtu_unit_table[unit].block_stride)
+				return r->bytes == 8;
+		return false;
+	}
 	if (offset >= GTU_PAGE)
 		return reg >= GTU_UREG_COUNTER(0);
 	return reg == GTU_REG_CAPS || reg == GTU_REG_CLOCK_HZ || reg == GTU_REG_CYCLES ||

@@ -49,6 +49,11 @@ prints 4 "gtu bringup --force fails a function with a stuck bit" "^ok +dma " gtu
 prints "gtu bringup --only aperture runs one step" "over 16384 bytes" gtu bringup --device model --only aperture --march 16K
 lacks "--only aperture leaves out DMA and lockstep" "^ok +(dma|lockstep)" "$out"
 
+exits 4 "gtu bringup fails the units of a function with the bug block-index" \
+	gtu bringup --device model --bug block-index --force --only units
+says "gtu bringup reads the registers of an engine that waits for its consumer" \
+	"^FAIL +units +R_EFS of PEG's engine 0 is 0 while the consumer requests nothing, not 6" "$out"
+
 # boards that are smaller than the model's default build
 for board in queues=1 contexts=1,queues=1,vectors=1,event_rings=1 ring_log2=4,regions_log2=4 aperture_bytes=4096 absent_units=2 caps_off=4 \
 	caps_off=8 caps_off=64; do

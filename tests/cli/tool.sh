@@ -32,6 +32,19 @@ for word in $capabilities; do
 done
 prints "gtu info takes parameters of the model" " 8 elements per cycle" gtu info --device model:scu_width=8,iru_timeout=256
 says "gtu info reports the set time-out of the IRU" " 256 cycles of the timeout" "$out"
+check "gtu info --registers reads the registers" gtu info --registers --device model:iru_timeout=77,peg_engines=2
+for line in '0x1000 +scu/id +0x20554353 ' '0x2080 +iru/timeout +0x4d +cycles of the timeout' \
+	'0x1008 +scu/status +0x1 +state: present 1, busy 0' '0x3448 +peg/r_bc\[1\] +0x0 +balancing control: role none' \
+	'0x2130 +iru_counters/timeout +0x0 '; do
+	says "gtu info --registers prints a line that matches '$line'" "^$line" "$out"
+done
+lacks "gtu info --registers prints no register of an engine that is absent" "r_efs\[2\]" "$out"
+check "gtu info --registers --json - prints JSON" gtu info --registers --json -
+cp "$out" registers.json
+json "the JSON of gtu info --registers has names, values and fields" registers.json \
+	'len({r["name"] for r in d["registers"]}) == len(d["registers"]) > 200' \
+	'{r["name"]: r for r in d["registers"]}["peg/r_bs[15]"]["fields"] == {"step": "none"}' \
+	'{r["name"]: r for r in d["registers"]}["scu/id"]["value"] == 0x20554353'
 check "gtu info --fdt writes a file" gtu info --fdt blob --quiet
 says "gtu info --fdt writes a device tree" "GTU device model" blob
 fails_with 1 "gtu info --fdt fails in a missing folder" "/nonexistent/blob" gtu info --fdt /nonexistent/blob

@@ -103,6 +103,7 @@ void bringup_run(struct bringup *b, uint32_t chosen);
 void bringup_config(struct bringup *b);
 void bringup_identity(struct bringup *b);
 void bringup_registers(struct bringup *b);
+void bringup_blocks(struct bringup *b);		/* a part of registers */
 void bringup_mailbox(struct bringup *b);
 void bringup_aperture(struct bringup *b);
 void bringup_doorbells(struct bringup *b);

@@ -352,6 +352,8 @@ void bringup_registers(struct bringup *b)
 		return;
 	clears = write_one_to_clear(b);
 	read_only(b);
+	if (clears)
+		bringup_blocks(b);
 	fails = b->fails;
 	for (i = 0; i < ROWS; i++)
 		if (rows[i].kind == RW)

@@ -79,9 +79,12 @@ struct side {
 	struct rig *rig;		/* NULL: behind a driver */
 	/*
 	 * Keys of @d are indices of regions + 1 and are replaced. Returns 0, or a code with a
-	 * message.
+	 * message. start() does not wait for the completions, finish() does.
 	 */
 	int (*run)(struct side *s, const struct gtu_hw_desc *d, unsigned n, struct gtu_hw_cpl *cpl, struct gtu_error *err);
+	int (*start)(struct side *s, const struct gtu_hw_desc *d, unsigned n, struct gtu_error *err);
+	int (*finish)(struct side *s, unsigned n, struct gtu_hw_cpl *cpl, struct gtu_error *err);
+	void (*kick)(struct side *s);	/* a ring of a started stream has changed */
 	int (*read)(struct side *s, uint32_t reg, uint64_t *value, struct gtu_error *err);
 	int (*write)(struct side *s, uint32_t reg, uint32_t value, struct gtu_error *err);
 	/* Set up the rig again, with the same keys, after a reset of the device; NULL behind a driver. */
@@ -91,6 +94,12 @@ struct side {
 };
 /* @to: @from with the keys of @s. */
 void side_put_keys(const struct side *s, struct gtu_hw_desc *to, const struct gtu_hw_desc *from);
+
+/*
+ * Run @d, a PEG stream of one engine on demand with @edges edges, and check the engine's registers
+ * before and after its consumer requests records. @ring: its ring. False after a finding.
+ */
+bool bringup_engine_registers(struct bringup *b, struct side *s, const struct gtu_hw_desc *d, struct gtu_hw_ring *ring, uint64_t edges);
 
 /* The function under test, through its access or its driver: either b->a or b->device is set. */
 int side_of_device(struct side *s, struct bringup *b, const struct side_region *region, unsigned n, struct gtu_error *err);

@@ -33,21 +33,42 @@ void side_put_keys(const struct side *s, struct gtu_hw_desc *to, const struct gt
 	}
 }
 
-static int rig_run(struct side *s, const struct gtu_hw_desc *d, unsigned n, struct gtu_hw_cpl *cpl, struct gtu_error *err)
+static int side_run(struct side *s, const struct gtu_hw_desc *d, unsigned n, struct gtu_hw_cpl *cpl, struct gtu_error *err)
+{
+	const int rc = s->start(s, d, n, err);
+
+	return rc ? rc : s->finish(s, n, cpl, err);
+}
+
+static int rig_start(struct side *s, const struct gtu_hw_desc *d, unsigned n, struct gtu_error *err)
 {
 	struct rig *r = &((struct rig_side *)s->own)->rig;
 	struct gtu_hw_desc whole;
 	unsigned i;
 
+	(void)err;
 	for (i = 0; i < n; i++) {
 		side_put_keys(s, &whole, &d[i]);
 		rig_put(r, 0, &whole);
 	}
 	rig_submit(r, 0);
+	return 0;
+}
+
+static int rig_finish(struct side *s, unsigned n, struct gtu_hw_cpl *cpl, struct gtu_error *err)
+{
+	struct rig *r = &((struct rig_side *)s->own)->rig;
+	unsigned i;
+
 	for (i = 0; i < n; i++)
 		if (!rig_take(r, 0, &cpl[i], err))
 			return err->code;
 	return 0;
+}
+
+static void rig_kick(struct side *s)
+{
+	rig_doorbell(&((struct rig_side *)s->own)->rig, 0, GTU_DB_KICK, 1);
 }
 
 static int rig_read(struct side *s, uint32_t reg, uint64_t *value, struct gtu_error *err)
@@ -100,7 +121,8 @@ static int side_of_access(struct side *s, struct bringup *b, struct access *a, b
 		return gtu_fail(err, GTU_ERR_NOMEM, "no memory");
 	}
 	own->model = ours ? a : NULL;
-	*s = (struct side){ .name = a->name, .run = rig_run, .read = rig_read, .write = rig_write, .restart = rig_restart,
+	*s = (struct side){ .name = a->name, .run = side_run, .start = rig_start, .finish = rig_finish, .kick = rig_kick, .read = rig_read,
+			     .write = rig_write, .restart = rig_restart,
 			    .close = rig_side_close, .rig = &own->rig, .own = own };
 	own->like = *b;
 	own->region = region;
@@ -137,16 +159,25 @@ static void ring(struct driver_side *own, uint32_t reg, uint64_t value)
 		*(volatile uint32_t *)((uint8_t *)(uintptr_t)own->rings.doorbell + reg) = (uint32_t)value;
 }
 
-static int driver_run(struct side *s, const struct gtu_hw_desc *d, unsigned n, struct gtu_hw_cpl *cpl, struct gtu_error *err)
+static int driver_start(struct side *s, const struct gtu_hw_desc *d, unsigned n, struct gtu_error *err)
+{
+	struct driver_side *own = s->own;
+	unsigned i;
+
+	(void)err;
+	for (i = 0; i < n; i++)
+		side_put_keys(s, &own->rings.sq[own->tail++ & ((1u << own->rings.sq_log2) - 1)], &d[i]);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	ring(own, GTU_DB_SUBMIT, own->tail | (uint64_t)own->head << 32);
+	return 0;
+}
+
+static int driver_finish(struct side *s, unsigned n, struct gtu_hw_cpl *cpl, struct gtu_error *err)
 {
 	struct driver_side *own = s->own;
 	unsigned i;
 	int rc;
 
-	for (i = 0; i < n; i++)
-		side_put_keys(s, &own->rings.sq[own->tail++ & ((1u << own->rings.sq_log2) - 1)], &d[i]);
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	ring(own, GTU_DB_SUBMIT, own->tail | (uint64_t)own->head << 32);
 	for (i = 0; i < n; i++) {
 		const uint64_t end = gtu_now_ns() + gtu_scaled(own->dev, 5000000000ull);
 
@@ -160,6 +191,11 @@ static int driver_run(struct side *s, const struct gtu_hw_desc *d, unsigned n, s
 		cpl[i] = own->rings.cq[own->head++ & ((1u << own->rings.cq_log2) - 1)];
 	}
 	return 0;
+}
+
+static void driver_kick(struct side *s)
+{
+	ring(s->own, GTU_DB_KICK, 1);
 }
 
 static int driver_read(struct side *s, uint32_t reg, uint64_t *value, struct gtu_error *err)
@@ -208,7 +244,8 @@ static int side_of_driver(struct side *s, const char *path, const struct side_re
 		free(own);
 		return rc;
 	}
-	*s = (struct side){ .name = path, .run = driver_run, .read = driver_read, .write = driver_write, .close = driver_close, .own = own };
+	*s = (struct side){ .name = path, .run = side_run, .start = driver_start, .finish = driver_finish, .kick = driver_kick, .read = driver_read,
+			     .write = driver_write, .close = driver_close, .own = own };
 	own->rings.sq_log2 = own->rings.cq_log2 = own->dev->info.max_ring_log2 < 8 ? own->dev->info.max_ring_log2 : 8;
 	rc = own->dev->ops->queue_create(own->dev, &own->rings, err);
 	own->queue = !rc;

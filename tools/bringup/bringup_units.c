@@ -202,7 +202,10 @@ static bool peg(struct bringup *b, struct side *s)
 		want[i] = i < 6 ? source[i] : NONE;
 		want[32 + i] = i < 6 ? edge[i] : NONE;
 	}
-	return golden(b, s, "PEG stream", &d, 1, 0, words(s, RING) + 32, want, 64);
+	if (!golden(b, s, "PEG stream", &d, 1, 0, words(s, RING) + 32, want, 64))
+		return false;
+	d.param |= GTU_PEG_DEMAND;
+	return bringup_engine_registers(b, s, &d, fresh_ring(s), 6);
 }
 
 static bool absent(struct bringup *b, struct side *s, const char *name, unsigned opcode)

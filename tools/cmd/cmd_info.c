@@ -15,13 +15,16 @@
 #include "tools/support/atomic_file.h"
 
 static const char help[] =
-	"usage: gtu info [--device D] [--json FILE|-] [--fdt FILE|-]\n"
+	"usage: gtu info [--device D] [--registers] [--json FILE|-] [--fdt FILE|-]\n"
 	"       gtu info --tables UNIT\n\n"
 	"Prints the properties of a device: its version, the units that are present and absent, every\n"
 	"parameter, its device tree; and the computer and the backends available on it.\n\n"
 	"  --device D     model (the default: the device in this process), model:KEY=VALUE,... e.g.\n"
 	"                 model:scu_width=8,iru_timeout=256, a device file such as /dev/gtu0, or a GPU\n"
 	"                 such as cuda:0\n"
+	"  --registers    read every register of the units instead: state, parameters, settings, counters,\n"
+	"                 and the control registers of their own, such as the PEG's for balancing; with\n"
+	"                 --json in addition. Behind the driver, counters and control registers need root\n"
 	"  --json FILE    the same as JSON; - is standard output, and then nothing else is printed\n"
 	"  --fdt FILE     write the device tree blob (dtc -I dtb reads it); - likewise\n"
 	"  --tables UNIT  parameters with their limits, settings, counters, operations and operand slots\n"
@@ -170,6 +173,113 @@ static void print_info(const struct gtu_info *info, const void *fdt, size_t byte
 	print_host();
 }
 
+/* ---- Registers ---------------------------------------------------------------------------------- */
+
+/*
+ * Call @show for every register of the units, with counters of the same moment. @refused: why it
+ * must not be read, or NULL.
+ */
+static int for_each_register(struct gtu_device *dev,
+			     void (*show)(void *to, const struct gtu_register *reg, uint64_t value, const char *refused),
+			     void *to, struct gtu_error *err)
+{
+	uint64_t counter[GTU_UREG_COUNTERS], value;
+	struct gtu_register reg;
+	uint32_t unit = 0;
+	unsigned n;
+	int rc;
+
+	for (n = 0; gtu_register_describe(dev, n, &reg); n++) {
+		/* the registers of a refused snapshot are refused themselves */
+		rc = reg.unit == unit ? 0 : gtu_counters(dev, reg.unit, false, counter, err);
+		unit = reg.unit;
+		if (!rc || rc == GTU_ERR_PERMISSION)
+			rc = gtu_register_read(dev, &reg, &value, err);
+		if (rc && rc != GTU_ERR_PERMISSION)
+			return rc;
+		show(to, &reg, rc ? 0 : value, rc ? err->text : NULL);
+	}
+	return 0;
+}
+
+/* The name of value @i of a field; false if it has none. */
+static bool field_value(const char *values, uint64_t i, char *name, size_t size)
+{
+	for (; i && *values; i--) {
+		values += strcspn(values, ",");
+		values += *values ? 2 : 0;
+	}
+	snprintf(name, size, "%.*s", (int)strcspn(values, ","), values);
+	return *name;
+}
+
+static uint64_t field_bits(const struct gtu_register *reg, unsigned i, uint64_t value)
+{
+	return value >> reg->field[i].shift & ((1ull << reg->field[i].bits) - 1);
+}
+
+static void print_register(void *refusals, const struct gtu_register *reg, uint64_t value, const char *refused)
+{
+	char number[24] = "not permitted", name[64];
+	unsigned i;
+
+	if (!refused)
+		snprintf(number, sizeof(number), "0x%" PRIx64, value);
+	else
+		snprintf(refusals, GTU_ERROR_TEXT, "%s", refused);
+	printf("0x%04x  %-28s %-18s  %s", reg->offset, reg->name, number, reg->text);
+	for (i = 0; !refused && i < reg->fields; i++) {
+		const uint64_t bits = field_bits(reg, i, value);
+
+		if (!field_value(reg->field[i].values, bits, name, sizeof(name)))
+			snprintf(name, sizeof(name), "%" PRIu64, bits);
+		printf("%s %s %s", i ? "," : ":", reg->field[i].name, name);
+	}
+	putchar('\n');
+}
+
+static int print_registers(struct gtu_device *dev, struct gtu_error *err)
+{
+	char refusal[GTU_ERROR_TEXT] = "";
+	int rc;
+
+	printf("offset  %-28s %-18s  meaning\n", "register", "value");
+	rc = for_each_register(dev, print_register, refusal, err);
+	if (*refusal)
+		printf("not permitted: %s\n", refusal);
+	return rc;
+}
+
+static void json_register(void *to, const struct gtu_register *reg, uint64_t value, const char *refused)
+{
+	struct json *j = to;
+	char name[64];
+	unsigned i;
+
+	json_begin_object(j, NULL);
+	json_string(j, "name", reg->name);
+	json_string(j, "text", reg->text);
+	json_u64(j, "offset", reg->offset);
+	json_u64(j, "bytes", reg->bytes);
+	if (refused)
+		json_null(j, "value");
+	else
+		json_u64(j, "value", value);
+	if (reg->fields && !refused) {
+		json_begin_object(j, "fields");
+		for (i = 0; i < reg->fields; i++) {
+			const uint64_t bits = field_bits(reg, i, value);
+
+			if (field_value(reg->field[i].values, bits, name, sizeof(name)))
+				json_string(j, reg->field[i].name, name);
+			else
+				json_u64(j, reg->field[i].name, bits);
+		}
+		json_end_object(j);
+	}
+	json_end_object(j);
+}
+
 /* ---- The tables ---------------------------------------------------------------------------------- */
 
 static void table_parameters(const char *title, const struct gtu_parameter *p)
@@ -191,6 +301,24 @@ static void table_parameters(const char *title, const struct gtu_parameter *p)
 			printf("a power of two");
 		putchar('\n');
 	}
+}
+
+static void table_registers(const struct gtu_unit_table *t)
+{
+	const struct gtu_register_field_row *f;
+	const struct gtu_register_row *r;
+
+	if (t->block)
+		printf("\nregister per %-7s  offset  bytes\n", t->block);
+	for (r = t->registers; r->name; r++) {
+		printf("%-20s   0x%03x  %5u  %s", r->name, GTU_UREG_OWN + r->offset, r->bytes, r->text);
+		for (f = t->fields; f->name; f++)
+			if (f->offset == r->offset)
+				printf("; %s: %s", f->name, f->values);
+		putchar('\n');
+	}
+	if (t->block)
+		printf("0x%x bytes from one %s to the next\n", t->block_stride, t->block);
 }
 
 static void table_operations(const struct gtu_operation *op, const struct gtu_slot *slots)
@@ -236,6 +364,7 @@ static int print_tables(const char *name)
 	printf("\ncounter                 counts\n");
 	for (n = 0; t->counters[n].name; n++)
 		printf("%7u  %-20s  %-13s  %s\n", n, t->counters[n].name, t->counters[n].measure, t->counters[n].text);
+	table_registers(t);
 	table_operations(t->operations, t->slots);
 	return CLI_DONE;
 }
@@ -296,14 +425,16 @@ static void json_unit_device(struct json *j, const struct gtu_info *info, const 
 	json_end_object(j);
 }
 
-static int json_info(FILE *f, const struct gtu_device *dev, const void *fdt, size_t bytes)
+static int json_info(const struct atomic_file *w, struct gtu_device *dev, bool registers, const void *fdt, size_t bytes,
+		     struct gtu_error *err)
 {
 	const struct gtu_info *info = gtu_get_info(dev);
 	struct backend backend[BACKENDS_MAX];
 	unsigned i, n = find_backends(backend);
 	struct json j;
+	int rc = 0;
 
-	json_start(&j, f);
+	json_start(&j, w->file);
 	json_begin_object(&j, NULL);
 	json_string(&j, "device", info->path);
 	json_string(&j, "backend", info->backend);
@@ -311,6 +442,11 @@ static int json_info(FILE *f, const struct gtu_device *dev, const void *fdt, siz
 		gpu_json_info(&j, gtu_get_gpu_info(dev));
 	else
 		json_unit_device(&j, info, fdt, bytes);
+	if (registers) {
+		json_begin_array(&j, "registers");
+		rc = for_each_register(dev, json_register, &j, err);
+		json_end_array(&j);
+	}
 	host_json(&j, "host");
 	json_begin_array(&j, "backends");
 	for (i = 0; i < n; i++) {
@@ -322,10 +458,12 @@ static int json_info(FILE *f, const struct gtu_device *dev, const void *fdt, siz
 	}
 	json_end_array(&j);
 	json_end_object(&j);
-	return json_finish(&j);
+	if (json_finish(&j) && !rc)
+		rc = atomic_file_failed(w, err);
+	return rc;
 }
 
-static int write_json(const char *path, const struct gtu_device *dev, const void *fdt, size_t bytes,
+static int write_json(const char *path, struct gtu_device *dev, bool registers, const void *fdt, size_t bytes,
 		      struct gtu_error *err)
 {
 	struct atomic_file w;
@@ -333,8 +471,7 @@ static int write_json(const char *path, const struct gtu_device *dev, const void
 
 	if (rc)
 		return rc;
-	if (json_info(w.file, dev, fdt, bytes))
-		rc = atomic_file_failed(&w, err);
+	rc = json_info(&w, dev, registers, fdt, bytes, err);
 	return atomic_file_close(&w, rc, err);
 }
 
@@ -343,6 +480,7 @@ int cmd_info(int argc, char **argv)
 	static const struct option options[] = {
 		{ "device", required_argument, NULL, 'd' },
 		{ "json", required_argument, NULL, 'j' },
+		{ "registers", no_argument, NULL, 'r' },
 		{ "fdt", required_argument, NULL, 'f' },
 		{ "tables", required_argument, NULL, 't' },
 		{ "help", no_argument, NULL, 'h' },
@@ -351,6 +489,7 @@ int cmd_info(int argc, char **argv)
 	const char *device = NULL, *json = NULL, *blob = NULL;
 	struct gtu_error err = { 0 };
 	struct gtu_device *dev;
+	bool registers = false;
 	const void *fdt;
 	size_t bytes;
 	int opt, ret;
@@ -360,6 +499,7 @@ int cmd_info(int argc, char **argv)
 		case 'd': device = optarg; break;
 		case 'j': json = optarg; break;
 		case 'f': blob = optarg; break;
+		case 'r': registers = true; break;
 		case 't': return print_tables(optarg);
 		case 'h': fputs(help, stdout); return CLI_DONE;
 		default: return cli_option(argc, argv, opt, options);
@@ -374,14 +514,20 @@ int cmd_info(int argc, char **argv)
 	if (ret)
 		return cli_exit(&err, ret);
 	fdt = gtu_get_fdt(dev, &bytes);
-	if (blob && !fdt)
+	if (registers && !fdt)
+		ret = gtu_fail(&err, GTU_ERR_USAGE, "%s is a GPU and has no registers to read", device);
+	else if (blob && !fdt)
 		ret = gtu_fail(&err, GTU_ERR_USAGE, "%s is a GPU and has no device tree to write", device);
 	else if (blob)
 		ret = write_fdt(blob, fdt, bytes, &err);
 	if (!ret && json)
-		ret = write_json(json, dev, fdt, bytes, &err);
-	if (!ret && !(json && atomic_file_is_stdout(json)) && !(blob && atomic_file_is_stdout(blob)))
-		print_device(dev, fdt, bytes);
+		ret = write_json(json, dev, registers, fdt, bytes, &err);
+	if (!ret && !(json && atomic_file_is_stdout(json)) && !(blob && atomic_file_is_stdout(blob))) {
+		if (registers)
+			ret = print_registers(dev, &err);
+		else
+			print_device(dev, fdt, bytes);
+	}
 	gtu_close(dev);
 	return cli_exit(&err, ret);
 }

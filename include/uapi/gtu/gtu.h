@@ -308,12 +308,13 @@ struct gtu_ioctl_wait {
  * @reserved: 0
  * @value: in or out: the whole register, 32 or 64 bits
  *
- * Readable: identity registers of the global page; parameters, settings and
- * counters of the units that are present. Writable: settings and control (snapshot,
- * clear) of units. Other registers: %EINVAL. Settings and counters are shared by
- * all users of the device: %EPERM unless the caller has CAP_SYS_ADMIN to write a
- * setting, CAP_PERFMON to read a counter or write to control, or the module
- * parameter user_registers is set.
+ * Readable: identity registers of the global page; of the units that are present id,
+ * version, status, parameters, settings, counters, and the control registers of
+ * their own (GTU_x_REGISTER_ROWS of units.h). Writable: settings and control
+ * (snapshot, clear) of units. Other registers: %EINVAL. Settings, counters and
+ * control registers are shared by all users of the device: %EPERM unless the caller
+ * has CAP_SYS_ADMIN to write a setting, CAP_PERFMON to read a counter or a control
+ * register or to write to control, or the module parameter user_registers is set.
  */
 struct gtu_ioctl_reg {
 	__u32 size;

@@ -16,6 +16,13 @@
  * GTU_x_COUNTER_ROWS(C, A)        C(UNIT, NAME, name, measure, text)
  *                                 A(UNIT, NAME, name, attribute, measure, text): has another name
  *                                 in sysfs
+ * GTU_x_BLOCK_ROWS(B)             B(UNIT, NAME, block, stride): the unit has control registers of its
+ *                                 own, a block for each of what its parameter NAME counts, `stride`
+ *                                 bytes apart from GTU_UREG_OWN on. At most one row
+ * GTU_x_REGISTER_ROWS(R, D)       R(UNIT, NAME, name, bytes, text): a read-only register of each block,
+ *                                 at GTU_UNIT_NAME
+ *                                 D(UNIT, NAME, field, bit, bits, values): a field of the register,
+ *                                 from `bit` on; names of its values from 0 on, or "": a number
  * GTU_x_OPERATION_ROWS(O)         O(UNIT, NAME, name, title, text): opcode GTU_OP_NAME
  * GTU_x_SLOT_ROWS(L)              L(UNIT, NAME, name, direction, width, text): elements of `width`
  *                                 bytes
@@ -29,6 +36,14 @@
 	U(PEG, peg, "edge gathering and distribution")                                             \
 	U(WVR, wvr, "sparse work weaving")                                                      \
 	U(ZCM, zcm, "zero-copy monitor")
+
+/* The first registers of every unit's page. */
+#define GTU_UREG_REGISTER_ROWS(R, D)                                                               \
+	R(UREG, ID, id, 4, "four characters: the unit")                                            \
+	R(UREG, VERSION, version, 4, "of the unit")                                                \
+	R(UREG, STATUS, status, 4, "state")                                                        \
+	D(UREG, STATUS, "present", 0, 1, "")                                                       \
+	D(UREG, STATUS, "busy", 1, 1, "")
 
 /* Built into every device; without a register page. */
 #define GTU_BASIC_OPERATION_ROWS(O)                                                                \
@@ -61,6 +76,8 @@
 	C(SCU, EVICTIONS, evictions, "evictions", "from the filter table")                         \
 	C(SCU, GROUPS, groups, "groups", "emitted")                                                \
 	C(SCU, GROUPED, grouped, "elements", "in the groups emitted")
+#define GTU_SCU_BLOCK_ROWS(B)
+#define GTU_SCU_REGISTER_ROWS(R, D)
 #define GTU_SCU_OPERATION_ROWS(O)                                                                  \
 	O(SCU, SCU_BITMASK, "scu-bitmask", "bitmask construction",                                 \
 	  "one bit per element: the result of a comparison")                                       \
@@ -118,6 +135,8 @@
 	C(IRU, LINES, lines, "lines", "sum of the records' distinct lines")                        \
 	C(IRU, HOPS, hops, "hops", "of elements on the ring")                                      \
 	C(IRU, BLOCKED, blocked, "insertions", "that waited for a full set")
+#define GTU_IRU_BLOCK_ROWS(B)
+#define GTU_IRU_REGISTER_ROWS(R, D)
 #define GTU_IRU_OPERATION_ROWS(O)                                                                  \
 	O(IRU, IRU_STREAM, "iru-stream", "IRU stream",                                             \
 	  "records of elements whose indices share lines")
@@ -167,6 +186,17 @@
 	  "no free entry at the receiver, or nothing left to give")                                \
 	C(PEG, LIST_MOVES, list_moves, "moves", "of vertices between lists")                       \
 	C(PEG, LIST_MOVED, list_moved, "vertices", "in the moves between lists")
+/* GraphPEG, section 3.3.2; 0 while the engine is idle */
+#define GTU_PEG_BLOCK_ROWS(B) B(PEG, ENGINES, "engine", 0x40)
+#define GTU_PEG_REGISTER_ROWS(R, D)                                                                \
+	R(PEG, R_EFS, r_efs, 8, "edges gathered or being fetched, and in RD and FE entries")       \
+	R(PEG, R_BC, r_bc, 4, "balancing control")                                                 \
+	D(PEG, R_BC, "role", 0, 2, "none, donating, receiving standby, receiving")                 \
+	R(PEG, R_BS, r_bs, 4, "balancing status")                                                  \
+	D(PEG, R_BS, "step", 0, 2, "none, ready, refused, done")                                   \
+	R(PEG, R_BW0, r_bw0, 8, "start of the range that is moved")                                \
+	R(PEG, R_BW1, r_bw1, 8, "end of the range that is moved")                                  \
+	R(PEG, R_BW2, r_bw2, 8, "base vertex of the range that is moved")
 #define GTU_PEG_OPERATION_ROWS(O)                                                                  \
 	O(PEG, PEG_STREAM, "peg-stream", "PEG stream", "records of the edges of listed vertices")
 #define GTU_PEG_SLOT_ROWS(L)                                                                       \
@@ -206,6 +236,8 @@
 	GTU_WVR_STATE_ROW(A, 0) GTU_WVR_STATE_ROW(A, 1) GTU_WVR_STATE_ROW(A, 2)                    \
 	GTU_WVR_STATE_ROW(A, 3) GTU_WVR_STATE_ROW(A, 4) GTU_WVR_STATE_ROW(A, 5)                    \
 	GTU_WVR_STATE_ROW(A, 6) GTU_WVR_STATE_ROW(A, 7) GTU_WVR_STATE_ROW(A, 8)
+#define GTU_WVR_BLOCK_ROWS(B)
+#define GTU_WVR_REGISTER_ROWS(R, D)
 #define GTU_WVR_OPERATION_ROWS(O)                                                                  \
 	O(WVR, WVR_STREAM, "wvr-stream", "Weaver stream",                                          \
 	  "records of the edges of registered vertices")
@@ -247,6 +279,8 @@
 	GTU_ZCM_TRIP_ROW(C, 512) GTU_ZCM_TRIP_ROW(C, 1024) GTU_ZCM_TRIP_ROW(C, 2048)               \
 	GTU_ZCM_TRIP_ROW(C, 4096) GTU_ZCM_TRIP_ROW(C, 8192) GTU_ZCM_TRIP_ROW(C, 16384)             \
 	GTU_ZCM_TRIP_ROW(C, 32768)
+#define GTU_ZCM_BLOCK_ROWS(B)
+#define GTU_ZCM_REGISTER_ROWS(R, D)
 #define GTU_ZCM_OPERATION_ROWS(O)
 #define GTU_ZCM_SLOT_ROWS(L)
 

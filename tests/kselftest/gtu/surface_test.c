@@ -249,6 +249,9 @@ TEST_F(surface, debugfs)
 		SKIP(return, "no debugfs: mount -t debugfs none /sys/kernel/debug");
 	SHOWS("0x0000 magic 0x31555447\n");
 	SHOWS("mbox_status 0x0\n");
+	if (self->info.units & GTU_UNIT_PEG) {
+		SHOWS(" peg.r_efs[0] 0x0\n");
+	}
 	ASSERT_EQ(GTU_CPL_OK, run(&self->q, &d, &c));
 	d.operand[1].key = 0x7fff0000;
 	ASSERT_EQ(GTU_CPL_KEY, run(&self->q, &d, &c));

@@ -370,6 +370,16 @@ TEST_F(device_file, info)
 	}
 }
 
+/* Whether the PEG's page has a control register of an engine at @in_page. */
+static bool engine_register(uint32_t in_page, uint64_t engines)
+{
+	const uint32_t at = (in_page - GTU_PEG_REG(0)) % (GTU_PEG_REG(1) - GTU_PEG_REG(0));
+
+	return in_page >= GTU_PEG_REG(0) && in_page < GTU_PEG_REG(engines) &&
+	       (at == GTU_PEG_R_EFS || at == GTU_PEG_R_BC || at == GTU_PEG_R_BS || at == GTU_PEG_R_BW0 ||
+		at == GTU_PEG_R_BW1 || at == GTU_PEG_R_BW2);
+}
+
 /*
  * Try all offsets in BAR0: only the registers that the header lists are readable, and only unit
  * controls and settings are writable.
@@ -378,9 +388,12 @@ TEST_F(device_file, registers)
 {
 	struct gtu_ioctl_reg reg = { .size = sizeof(reg) };
 	uint32_t offset, readable = 0;
+	uint64_t engines;
 	bool writable;
 	int ret;
 
+	reg.offset = GTU_PAGE_PEG + GTU_UREG_PARAM(GTU_PEG_P_ENGINES);
+	engines = call(self->fd, GTU_IOCTL_REG_READ, &reg) ? 0 : reg.value;
 	for (offset = 0; offset < GTU_BAR_REGS_SIZE + 64; offset += offset < 0x6000 ? 1 : 61) {
 		const uint32_t in_page = offset % GTU_PAGE, page = offset / GTU_PAGE;
 
@@ -390,6 +403,11 @@ TEST_F(device_file, registers)
 			TH_LOG("read 0x%x: %d", offset, ret);
 		}
 		readable += !ret;
+		if (in_page >= GTU_UREG_OWN && page <= 5) {
+			EXPECT_EQ(page == 3 && engine_register(in_page, engines) ? 0 : EINVAL, ret) {
+				TH_LOG("read 0x%x", offset);
+			}
+		}
 		if (offset % 4 || page > 5 || (page == 0 && offset >= GTU_REG_MBOX_ARG(0)) ||
 		    offset == GTU_REG_SCRATCH || offset == GTU_REG_ERROR ||
 		    offset == GTU_REG_RESET) {

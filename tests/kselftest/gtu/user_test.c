@@ -76,6 +76,7 @@ static int permitted_accesses(int unused)
 		{ GTU_IOCTL_REG_WRITE, GTU_PAGE_ZCM + GTU_UREG_CTRL, GTU_CTRL_SNAPSHOT },
 		{ GTU_IOCTL_REG_WRITE, GTU_PAGE_ZCM + GTU_UREG_CTRL, GTU_CTRL_CLEAR },
 		{ GTU_IOCTL_REG_WRITE, GTU_PAGE_ZCM + GTU_UREG_SET(0), 1 },
+		{ GTU_IOCTL_REG_READ, GTU_PAGE_PEG + GTU_PEG_REG(0) + GTU_PEG_R_EFS },
 	};
 	int fd = open(device_path(), O_RDWR), bits = 0, ret;
 	unsigned int i;
@@ -97,14 +98,15 @@ TEST_F(user, registers)
 {
 	int fd = open(device_path(), O_RDWR);
 
-	if (reg(fd, GTU_IOCTL_REG_READ, GTU_PAGE_ZCM + GTU_UREG_ID, 0))
-		SKIP(return, "the device has no ZCM");
+	if (reg(fd, GTU_IOCTL_REG_READ, GTU_PAGE_ZCM + GTU_UREG_ID, 0) ||
+	    reg(fd, GTU_IOCTL_REG_READ, GTU_PAGE_PEG + GTU_UREG_ID, 0))
+		SKIP(return, "the device lacks ZCM or PEG");
 	/* without privileges: identity and settings, to read */
 	EXPECT_EQ(0x03, as_user(USER, permitted_accesses, 0));
 	ASSERT_EQ(0, write_to(PARAMETER("user_registers"), "1"));
-	EXPECT_EQ(0x3f, as_user(USER, permitted_accesses, 0));
+	EXPECT_EQ(0x7f, as_user(USER, permitted_accesses, 0));
 	ASSERT_EQ(0, write_to(PARAMETER("user_registers"), "0"));
-	EXPECT_EQ(0x3f, permitted_accesses(0));
+	EXPECT_EQ(0x7f, permitted_accesses(0));
 	EXPECT_EQ(0, reg(fd, GTU_IOCTL_REG_WRITE, GTU_PAGE_ZCM + GTU_UREG_SET(0), 0));
 	close(fd);
 }

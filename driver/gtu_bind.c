@@ -2,7 +2,6 @@
 /* Bus-independent probe and removal of a device. */
 #include <linux/dma-map-ops.h>
 #include <linux/module.h>
-#include <linux/pci.h>
 #include <linux/platform_device.h>
 #include <linux/slab.h>
 
@@ -171,7 +170,7 @@ static int __init gtu_init(void)
 	if (ret)
 		return ret;
 	if (IS_ENABLED(CONFIG_PCI))
-		ret = pci_register_driver(&gtu_pci_driver);
+		ret = gtu_pci_register();
 	if (ret)
 		goto err_chrdev;
 	if (IS_ENABLED(CONFIG_OF))
@@ -181,7 +180,7 @@ static int __init gtu_init(void)
 	return 0;
 err_pci:
 	if (IS_ENABLED(CONFIG_PCI))
-		pci_unregister_driver(&gtu_pci_driver);
+		gtu_pci_unregister();
 err_chrdev:
 	gtu_chrdev_exit();
 	return ret;
@@ -192,7 +191,7 @@ static void __exit gtu_exit(void)
 	if (IS_ENABLED(CONFIG_OF))
 		platform_driver_unregister(&gtu_platform_driver);
 	if (IS_ENABLED(CONFIG_PCI))
-		pci_unregister_driver(&gtu_pci_driver);
+		gtu_pci_unregister();
 	gtu_chrdev_exit();
 }
 

@@ -347,7 +347,8 @@ void gtu_unbind(struct gtu_device *gtu);
 void gtu_shutdown(struct gtu_device *gtu);
 
 /* gtu_pci.c, gtu_platform.c: if the kernel has the bus */
-extern struct pci_driver gtu_pci_driver;
+int gtu_pci_register(void);
+void gtu_pci_unregister(void);
 extern struct platform_driver gtu_platform_driver;
 
 /* gtu_hw.c */

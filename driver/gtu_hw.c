@@ -12,7 +12,7 @@
 
 static bool user_registers;
 module_param(user_registers, bool, 0644);
-MODULE_PARM_DESC(user_registers, "Every user of a device may read and clear counters and change settings, which all users share");
+MODULE_PARM_DESC(user_registers, "Every user of a device may read control registers, read and clear counters and change settings, which all users share");
 
 static unsigned int mailbox_timeout_ms = 2000;
 module_param(mailbox_timeout_ms, uint, 0644);

@@ -8,6 +8,10 @@
 
 #include "gtu_drv.h"
 
+static char *ids;
+module_param(ids, charp, 0444);
+MODULE_PARM_DESC(ids, "Ids of boards besides 1234:4754, as VENDOR:DEVICE[,...] in hexadecimal; only functions of class 120000");
+
 /*
  * Enable bus mastering. The config space is saved without it: recovery from a
  * bus error restores this state before the device is reset, and must not enable
@@ -168,7 +172,7 @@ MODULE_DEVICE_TABLE(pci, gtu_pci_ids);
 
 static DEFINE_SIMPLE_DEV_PM_OPS(gtu_pci_pm, gtu_suspend, gtu_resume);
 
-struct pci_driver gtu_pci_driver = {
+static struct pci_driver gtu_pci_driver = {
 	.name = GTU_NAME,
 	.id_table = gtu_pci_ids,
 	.probe = gtu_pci_probe,
@@ -177,3 +181,53 @@ struct pci_driver gtu_pci_driver = {
 	.err_handler = &gtu_pci_errors,
 	.driver.pm = pm_sleep_ptr(&gtu_pci_pm),
 };
+
+/*
+ * Read an id of the module parameter and return what follows it, or an error
+ * pointer.
+ */
+static const char *__init gtu_pci_next_id(const char *at, unsigned int *vendor,
+					  unsigned int *device)
+{
+	int end = 0;
+
+	if (sscanf(at, "%4x:%4x%n", vendor, device, &end) != 2 || !*vendor || *vendor == 0xffff ||
+	    (at[end] && (at[end] != ',' || !at[end + 1]))) {
+		pr_err(GTU_NAME ": invalid parameter ids, need VENDOR:DEVICE[,...] in hexadecimal, for example 10ee:9038: %s\n",
+		       ids);
+		return ERR_PTR(-EINVAL);
+	}
+	return at + end + (at[end] == ',');
+}
+
+int __init gtu_pci_register(void)
+{
+	unsigned int vendor, device;
+	const char *at;
+	int ret;
+
+	/* an invalid parameter has no effect */
+	for (at = ids; at && *at;) {
+		at = gtu_pci_next_id(at, &vendor, &device);
+		if (IS_ERR(at))
+			return PTR_ERR(at);
+	}
+	ret = pci_register_driver(&gtu_pci_driver);
+	if (ret)
+		return ret;
+	for (at = ids; at && *at;) {
+		at = gtu_pci_next_id(at, &vendor, &device);
+		ret = pci_add_dynid(&gtu_pci_driver, vendor, device, PCI_ANY_ID, PCI_ANY_ID,
+				    GTU_PCI_CLASS, 0xffffff, 0);
+		if (ret) {
+			pci_unregister_driver(&gtu_pci_driver);
+			return ret;
+		}
+	}
+	return 0;
+}
+
+void gtu_pci_unregister(void)
+{
+	pci_unregister_driver(&gtu_pci_driver);
+}

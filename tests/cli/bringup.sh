@@ -136,12 +136,22 @@ holds "gtu bringup removes the function" grep -qx 1 "$boards/0001:c1:1f.7/remove
 holds "gtu bringup scans the bus" grep -qx 1 sys/bus/pci/rescan
 board 0000:00:05.0 0x1234 0x4754 0x120000
 fails_with 2 "gtu bringup asks which of two GTUs is meant" "there are 2 GTUs \(0000:00:05.0 0001:c1:1f.7\)" bring
+board 0000:00:07.0 0x10ee 0x9038 0x120000
+exits 4 "gtu bringup --id tests the board with these ids" bring --id 10EE:9038
+says "gtu bringup --id finds the board by its ids" "^ok +config +0000:00:07.0: vendor 10ee, device 9038, class 120000" "$out"
+exits 4 "gtu bringup tests a board with other ids by its address" bring --device 00:07.0
+says "gtu bringup warns of other ids" "^warn +config +0000:00:07.0: vendor 10ee, device 9038, not 1234:4754 " "$out"
+fails_with 1 "gtu bringup --id fails where no board has these ids" "no function 10ee:9039 on the PCI bus" bring --id 10ee:9039
 fails_with 2 "gtu bringup reports an address without a function" "there is no PCI function 0000:00:06.0" bring --device 00:06.0
 mkdir empty
 rm "$boards/0000:00:05.0/resource0"
 fails_with 1 "gtu bringup reports a BAR that cannot be mapped" "cannot map BAR 0 of 0000:00:05.0: No such file" bring --device 00:05.0
 fails_with 1 "gtu bringup fails without a PCI bus" "finds no PCI bus: No such file" with_sys empty gtu bringup
 always
+for id in 10ee 10ee:9038:1 10ee:zz :9038 1:2,3:4; do
+	fails_with 2 "gtu bringup refuses the id $id" "is not VENDOR:DEVICE in hexadecimal" gtu bringup --id "$id"
+done
+fails_with 2 "gtu bringup refuses --id for the model" "for a function on the PCI bus" gtu bringup --device model --id 10ee:9038
 fails_with 2 "gtu bringup refuses a GPU" "cuda:0" gtu bringup --device cuda:0
 fails_with 2 "gtu bringup refuses one file for both reports" "same" gtu bringup --device model --json same --html same
 fails_with 1 "gtu bringup refuses a report that cannot be written" "/nonexistent/page" gtu bringup --device model --html /nonexistent/page

@@ -30,7 +30,7 @@ for file in modprobe.d security/limits.d; do
 	empty "$file/gtu.conf sets nothing as installed" inforce
 done
 grep -h '^module_param(' "$root"/driver/*.c | sed 's/.*(\([a-z_]*\),.*/\1/' | sort >parameters
-sed -n 's/^#options gtu \([a-z_]*\)=[0-9]*$/\1/p' dest/etc/modprobe.d/gtu.conf | sort >templates
+sed -n 's/^#options gtu \([a-z_]*\)=[0-9a-f:]*$/\1/p' dest/etc/modprobe.d/gtu.conf | sort >templates
 same "modprobe.d/gtu.conf has every parameter of the module" parameters templates
 
 echo 'options gtu hang_ms=5000' >dest/etc/modprobe.d/gtu.conf

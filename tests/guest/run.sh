@@ -16,6 +16,7 @@
 #   --no-device        no device for --serve
 #   --limit S          time limit of the guest in seconds [300]; --test-limit S: of each test [60]
 #   --mem SIZE         the guest's memory [512M]; --cpus N [2]
+#   --ids VENDOR:DEVICE  PCI ids of the first device, in hexadecimal, as a board may have them; by QEMU, over vfio-user
 #   --ports            devices are in hotplug slots: gtu0, gtu1, ... behind port0, port1, ...
 #   --absent gtuN      this device's slot is empty at boot
 #   --monitor          executes the tests' "@host ..." requests (tests/guest/monitor)
@@ -40,7 +41,7 @@ set -u
 . "$(dirname "$0")/common.sh"
 
 gtu=$root/build/gtu limit=300 test_limit=60 mem=512M cpus=2 name=run kernel=distribution
-devices=1 iommu= share= notes= shell= device=1 system= power_resources= ports= absent= monitor= word= s3= transport=vfio-user
+devices=1 iommu= share= notes= shell= device=1 system= power_resources= ports= absent= monitor= word= s3= transport=vfio-user ids=
 serve=() also=() initrd=()
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -57,6 +58,7 @@ while [ $# -gt 0 ]; do
 	--kernel) kernel=$2 ;;
 	--devices) devices=$2 ;;
 	--transport) transport=$2 ;;
+	--ids) ids=$2 ;;
 	--gtu) gtu=$2 ;;
 	--serve) serve+=("$2") ;;
 	--also) also+=("$2") ;;
@@ -203,6 +205,9 @@ attach() {
 	[ "$kernel" != arm64 ] || json='{"driver":"gtu-platform"}'
 	started_pid=
 	[ "$transport" = compiled-in ] || start_server "$@"
+	if [ -n "$ids" ] && [ $attached -eq 0 ]; then
+		json="{\"x-pci-vendor-id\":$((16#${ids%:*})),\"x-pci-device-id\":$((16#${ids#*:})),${json#\{}"
+	fi
 	if [ -n "$ports" ]; then
 		qemu+=(-device "pcie-root-port,id=port$attached,chassis=$((attached + 1)),slot=$((attached + 1))")
 		json="{\"id\":\"gtu$attached\",\"bus\":\"port$attached\",${json#\{}"

@@ -49,6 +49,7 @@ struct bringup {
 	uint64_t seed;
 	uint64_t time_scale;		/* factor of time limits */
 	uint64_t march;			/* bytes of the aperture to march through */
+	uint32_t id;			/* vendor | device << 16 that the function should have */
 	bool reset;			/* function-level resets are allowed */
 	bool force;			/* give the function memory although registers are wrong */
 	bool show;			/* print findings as they occur */

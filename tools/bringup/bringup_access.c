@@ -177,16 +177,16 @@ bool access_pci_address(char *address, size_t size, const char *word)
 	return true;
 }
 
-int access_kind(struct access *a, const char *address, struct gtu_error *err)
+int access_kind(struct access *a, const char *address, uint32_t id, struct gtu_error *err)
 {
-	const uint32_t id = a->ops->config_read(a, PCI_VENDOR_ID, 4), class = a->ops->config_read(a, PCI_CLASS_REVISION, 4) >> 8;
+	const uint32_t is = a->ops->config_read(a, PCI_VENDOR_ID, 4), class = a->ops->config_read(a, PCI_CLASS_REVISION, 4) >> 8;
 
 	/* all ones: no function answers, which the first step reports */
-	if (id == (GTU_PCI_VENDOR | GTU_PCI_DEVICE << 16) || class == GTU_PCI_CLASS || id == ~0u)
+	if (is == id || class == GTU_PCI_CLASS || is == ~0u)
 		return 0;
 	return gtu_fail(err, GTU_ERR_FAIL, "%s is %04x:%04x, class %06x: neither %04x:%04x nor a processing accelerator (%06x). Nothing was "
-			"written to it; --force accepts it as a GTU", address, id & 0xffff, id >> 16, class, GTU_PCI_VENDOR,
-			GTU_PCI_DEVICE, GTU_PCI_CLASS);
+			"written to it; --force accepts it as a GTU", address, is & 0xffff, is >> 16, class, id & 0xffff,
+			id >> 16, GTU_PCI_CLASS);
 }
 
 uint64_t access_probe_bar(struct access *a, unsigned bar)

@@ -77,15 +77,16 @@ struct access_permission {
 	bool rescan;			/* remove it and scan the bus again first */
 	bool hugepage;			/* give it physical memory */
 	bool force;			/* accept any vendor, device and class */
+	uint32_t id;			/* the board's vendor | device << 16 */
 };
 /*
  * Check ids and class by reads only, so that a mistyped address does no harm to another device.
  * Returns GTU_ERR_FAIL if the function is not a GTU.
  */
-int access_kind(struct access *a, const char *address, struct gtu_error *err);
+int access_kind(struct access *a, const char *address, uint32_t id, struct gtu_error *err);
 /* Convert "0000:00:04.0" or "00:04.0" to the kernel's form, "0000:00:04.0"; false if malformed. */
 bool access_pci_address(char *address, size_t size, const char *word);
-/* @address: "0000:00:04.0", or NULL for the only GTU on the bus. */
+/* @address: "0000:00:04.0", or NULL for the only function with the id. */
 struct access *access_pci(const char *address, const struct access_permission *may, struct gtu_error *err);
 /*
  * The function of `gtu serve` at a socket; this process takes the machine's part. The timeout of an answer is

@@ -102,9 +102,11 @@ void bringup_config(struct bringup *b)
 		bringup_say(b, BRINGUP_FAIL, NULL, "configuration space reads as 0x%08x: no function answers", id);
 		return;
 	}
-	bringup_say(b, id == (GTU_PCI_VENDOR | GTU_PCI_DEVICE << 16) ? BRINGUP_OK : BRINGUP_WARN, NULL,
-		    "%s: vendor %04x, device %04x%s, class %06x", b->a->name, id & 0xffff, id >> 16,
-		    id == (GTU_PCI_VENDOR | GTU_PCI_DEVICE << 16) ? "" : " (the model has 1234:4754; a board may have its own)", class);
+	if (id == b->id)
+		bringup_say(b, BRINGUP_OK, NULL, "%s: vendor %04x, device %04x, class %06x", b->a->name, id & 0xffff, id >> 16, class);
+	else
+		bringup_say(b, BRINGUP_WARN, NULL, "%s: vendor %04x, device %04x, not %04x:%04x (a board may have its own: --id), class %06x",
+			    b->a->name, id & 0xffff, id >> 16, b->id & 0xffff, b->id >> 16, class);
 	if (class != GTU_PCI_CLASS)
 		bringup_say(b, BRINGUP_FAIL, NULL, "class %06x, not %06x (processing accelerator)", class, GTU_PCI_CLASS);
 	if (config(b, PCI_HEADER_TYPE, 1) & 0x7f)

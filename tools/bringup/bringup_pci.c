@@ -66,13 +66,13 @@ static int write_file(const char *path, const char *word, struct gtu_error *err)
 				 why == EACCES || why == EPERM ? " (this needs root)" : "");
 }
 
-/* Find the only GTU on the bus. */
-static int find(struct pci_board *board, struct gtu_error *err)
+/* Find the only function with an id. */
+static int find(struct pci_board *board, uint32_t id, struct gtu_error *err)
 {
 	struct pci_board gtu[16];
 	char list[256] = "";
 	size_t used = 0;
-	unsigned i, found = pci_bus_match(GTU_PCI_VENDOR | GTU_PCI_DEVICE << 16, gtu, 16);
+	unsigned i, found = pci_bus_match(id, gtu, 16);
 
 	for (i = 0; i < found && i < 16; i++)
 		used += (size_t)snprintf(list + used, sizeof(list) - used, " %s", gtu[i].address);
@@ -80,8 +80,8 @@ static int find(struct pci_board *board, struct gtu_error *err)
 		return gtu_fail(err, GTU_ERR_USAGE, "there are %u GTUs (%s): name one with --device", found, list + 1);
 	if (!found)
 		return gtu_fail(err, GTU_ERR_FAIL, "there is no function %04x:%04x on the PCI bus. Check that the board is seated, its link is up, and its "
-				"gateware was loaded before the bus was scanned (--rescan scans it again). A board with another id is "
-				"selected by its address: --device 0000:01:00.0", GTU_PCI_VENDOR, GTU_PCI_DEVICE);
+				"gateware was loaded before the bus was scanned (--rescan scans it again). A board with other ids is "
+				"selected by them (--id VENDOR:DEVICE) or by its address (--device 0000:01:00.0)", id & 0xffff, id >> 16);
 	*board = gtu[0];
 	return 0;
 }
@@ -392,7 +392,7 @@ static int rescan(struct access *a, const char *address, const struct access_per
 
 	if (address && !pci_bus_find(address, &p->board, &ignored)) {
 		if (!may->force)
-			rc = access_kind(a, address, err);
+			rc = access_kind(a, address, may->id, err);
 		driver_of(address, driver, sizeof(driver));
 		if (!rc && *driver && !may->unbind)
 			rc = owned(address, driver, err);
@@ -415,7 +415,7 @@ static int open_function(struct access *a, const struct access_permission *may, 
 	uint16_t command;
 	int rc, why;
 
-	rc = may->force ? 0 : access_kind(a, p->board.address, err);
+	rc = may->force ? 0 : access_kind(a, p->board.address, may->id, err);
 	if (!rc)
 		rc = take_from_driver(p, may, err);
 	if (rc)
@@ -444,7 +444,7 @@ struct access *access_pci(const char *address, const struct access_permission *m
 	if (!rc && may->rescan)
 		rc = rescan(a, address, may, err);
 	if (!rc)
-		rc = address ? pci_bus_find(address, &p->board, err) : find(&p->board, err);
+		rc = address ? pci_bus_find(address, &p->board, err) : find(&p->board, may->id, err);
 	if (!rc)
 		rc = open_function(a, may, err);
 	if (rc) {

@@ -226,7 +226,7 @@ struct access *access_vfio(const char *address, const struct access_permission *
 	if (!rc)
 		rc = map_regions(v, err);
 	if (!rc && !may->force)
-		rc = access_kind(a, address, err);
+		rc = access_kind(a, address, may->id, err);
 	if (rc) {
 		close_vfio(a);
 		return NULL;

@@ -21,12 +21,13 @@ static void help(void)
 	     "Tests a new board step by step, from the function's configuration space up. Reports what is wrong and,\n"
 	     "if the findings match a known bug, the name of the bug. No driver is needed.\n\n"
 	     "  --device WHERE    0000:01:00.0   a function on the PCI bus without a driver; needs root (default:\n"
-	     "                                   the only GTU on the bus)\n"
+	     "                                   the only one with the ids of --id)\n"
 	     "                    vfio:0000:01:00.0   one bound to vfio-pci: memory and interrupts behind an IOMMU\n"
 	     "                    /dev/gtu0      through the driver: units and lock step only\n"
 	     "                    socket:PATH    one served by 'gtu serve --socket PATH', without a virtual machine\n"
 	     "                    model[:KEY=VALUE,...]   a function in this process; --bug NAME injects a bug;\n"
-	     "                                   model:queues=1,contexts=2,absent_units=2 is a smaller board\n\n"
+	     "                                   model:queues=1,contexts=2,absent_units=2 is a smaller board\n"
+	     "  --id VENDOR:DEVICE   the ids of the board, in hexadecimal [1234:4754]\n\n"
 	     "Permissions (none is assumed):\n"
 	     "  --unbind          take the function from its driver; it is given back at the end\n"
 	     "  --rescan          first remove the function that --device names and scan the bus again (after\n"
@@ -123,6 +124,20 @@ static bool choose(char *text, uint32_t *chosen)
 		cli_usage("--only names no step");
 		return false;
 	}
+	return true;
+}
+
+/* Convert "10ee:9038"; false after a message. */
+static bool read_id(const char *text, uint32_t *id)
+{
+	unsigned vendor, device;
+	int end = 0;
+
+	if (sscanf(text, "%4x:%4x%n", &vendor, &device, &end) != 2 || text[end] || text[strspn(text, "0123456789abcdefABCDEF:")]) {
+		cli_usage("--id '%s' is not VENDOR:DEVICE in hexadecimal, such as 10ee:9038", text);
+		return false;
+	}
+	*id = vendor | device << 16;
 	return true;
 }
 
@@ -269,12 +284,13 @@ static int run(struct bringup *b, const char *where, enum gtu_bug bug, const str
 
 int cmd_bringup(int argc, char **argv)
 {
-	enum { DEVICE = 1, BUG, BUGS, UNBIND, RESCAN, HUGEPAGE, FORCE, NO_RESET, ONLY, LOCKSTEP, SEED, MARCH, TIME_SCALE,
+	enum { DEVICE = 1, BUG, BUGS, UNBIND, RESCAN, HUGEPAGE, FORCE, ID, NO_RESET, ONLY, LOCKSTEP, SEED, MARCH, TIME_SCALE,
 	       EXPORT, CHECK, JSON, HTML, HELP = 'h' };
 	static const struct option options[] = {
 		{ "device", required_argument, NULL, DEVICE },	{ "bug", required_argument, NULL, BUG },
 		{ "bugs", no_argument, NULL, BUGS },		{ "unbind", no_argument, NULL, UNBIND },
 		{ "rescan", no_argument, NULL, RESCAN },	{ "hugepage", no_argument, NULL, HUGEPAGE },
+		{ "id", required_argument, NULL, ID },
 		{ "force", no_argument, NULL, FORCE },		{ "no-reset", no_argument, NULL, NO_RESET },
 		{ "only", required_argument, NULL, ONLY },	{ "lockstep", required_argument, NULL, LOCKSTEP },
 		{ "seed", required_argument, NULL, SEED },	{ "march", required_argument, NULL, MARCH },
@@ -307,6 +323,7 @@ int cmd_bringup(int argc, char **argv)
 		case RESCAN: may.rescan = true; break;
 		case HUGEPAGE: may.hugepage = true; break;
 		case FORCE: b->force = may.force = true; break;
+		case ID: ok = read_id(optarg, &may.id); break;
 		case NO_RESET: b->reset = false; break;
 		case ONLY: ok = choose(optarg, &chosen); break;
 		case LOCKSTEP:
@@ -341,6 +358,10 @@ int cmd_bringup(int argc, char **argv)
 		code = cli_usage("vectors need a function without its driver: --device 0000:01:00.0, vfio:..., socket:PATH or model"), ok = false;
 	if (ok && (vectors.to || vectors.from) && chosen != ~0u)
 		code = cli_usage("--only names steps: vectors run after config and identity instead of the others"), ok = false;
+	if (ok && may.id && where && strchr("m/s", *where))
+		code = cli_usage("--id is for a function on the PCI bus, not for %s", where), ok = false;
+	may.id = may.id ? may.id : GTU_PCI_VENDOR | GTU_PCI_DEVICE << 16;
+	b->id = may.id;
 	if (ok && b->march & 7)
 		code = cli_usage("--march %llu is not a multiple of 8", (unsigned long long)b->march), ok = false;
 	if (ok && json && html && atomic_file_same(json, html))

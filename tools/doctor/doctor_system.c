@@ -299,7 +299,7 @@ static void check_bus(struct doctor *d)
 			   in_qemu(d) ? "run `gtu serve --socket PATH` and give QEMU the device vfio-user-pci with that "
 					"socket (gtu serve --help has the line)" :
 					"check that the card is in its slot and powered. As root: echo 1 > /sys/bus/pci/rescan; "
-					"without a card, `make guest` starts a virtual machine with a device");
+					"a card with ids of its own needs modprobe gtu ids=VENDOR:DEVICE; without a card, `make guest` starts a virtual machine with a device");
 	}
 	if (listed)
 		pci_bus_close();

@@ -25,7 +25,7 @@ struct pci_board {
 
 /* Read the list of functions. GTU_ERR_UNSUPPORTED: this build lacks libpciaccess. */
 int pci_bus_open(struct gtu_error *err);
-/* Forget the list and all boards of it. */
+/* Forget the list; its boards are invalid then. */
 void pci_bus_close(void);
 /* Find the function at "0000:01:00.0". Returns GTU_ERR_USAGE if there is none. */
 int pci_bus_find(const char *address, struct pci_board *board, struct gtu_error *err);

@@ -235,6 +235,25 @@ bringup_guest() {
 	arguments+=(--test "unbind=$(sound_bringup '$(cat /tmp/sound)' --unbind --hugepage --march 64 --lockstep 2000)")
 	arguments+=(--test "given-back=gtu info --device /dev/gtu0 >/dev/null")
 	boot bringup distribution --cpus 1 --limit 400 --test-limit 200 "${arguments[@]}"
+	board_ids_guest
+}
+
+# board_ids_guest: a board with PCI ids of its own: gtu bringup --id without the driver, then the driver with new_id and ids=
+board_ids_guest() {
+	local works="gtu --quiet run bfs /graph.gtu --device /dev/gtu0 --unit scu >/dev/null" load="insmod /modules/gtu.ko"
+
+	first=(--test "memory=echo 4 >/proc/sys/vm/nr_hugepages"
+		--test "bringup=$(shown gtu --quiet bringup --id 10ee:9038 --hugepage --march 64 --lockstep 2000)"
+		--test "other-ids=gtu --quiet bringup --id 1234:4754 2>&1 | grep 'no function 1234:4754'")
+	arguments=(--test "unknown-ids=! test -e /dev/gtu0"
+		--test "new-id=echo 10ee 9038 >/sys/bus/pci/drivers/gtu/new_id && $works"
+		--test "ids=rmmod gtu && $load ids=10ee:9037,10ee:9038 && $works"
+		--test "doctor=gtu doctor | grep -E '^ok +bus +[0-9a-f:.]+ is a 10ee:9038'"
+		--test "registers=gtu info --device /dev/gtu0 --registers | grep 'peg/r_bc\[15\]'"
+		--test "through-the-driver=$(sound_bringup /dev/gtu0 --lockstep 2000)"
+		--test "invalid=rmmod gtu; for ids in 10ee 10ee:9038, :9038 ffff:1 10ee:zz; do ! $load ids=\$ids 2>/dev/null || exit; done; dmesg | grep 'gtu: invalid parameter ids, need VENDOR:DEVICE'"
+		--test "again=$load")
+	boot board-ids distribution --ids 10ee:9038 --cpus 1 "${arguments[@]}"
 }
 
 # tiny_guest: tests the minimal GTU (tests/tiny), written only from hardware.md, under the driver, then compares it with the model

@@ -23,6 +23,7 @@ enum gtu_edges {
 	GTU_EDGES_REGISTERED,		/* the graph's own memory, pinned in place (no copy) */
 	GTU_EDGES_DEVICE,		/* a copy in GPU memory */
 	GTU_EDGES_UVM,			/* migrating managed memory, advised read-mostly: the paper's baseline */
+	GTU_EDGES_APERTURE,		/* a copy in a board's memory, read over the bus (EMOGI, figure 2) */
 	GTU_EDGES_KINDS,
 };
 
@@ -58,7 +59,14 @@ struct gtu_placement_options {
 	 * edge_bytes is 0 and a plain list would not be placed in GPU memory.
 	 */
 	uint32_t compressed;
-	uint32_t reserved[4];		/* zero */
+	/*
+	 * With GTU_EDGES_APERTURE: the board, such as "/dev/gtu0", whose aperture takes the list. It
+	 * must stay open until the placement is destroyed. The GPU must be able to reach the board's
+	 * BAR: both behind one root complex or switch that permits peer-to-peer reads. With the
+	 * model, host memory stands for the BAR.
+	 */
+	struct gtu_device *board;
+	uint32_t reserved[2];		/* zero */
 };
 
 struct gtu_placement {

@@ -126,8 +126,8 @@ struct gtu_region {
 	uint64_t length;		/* bytes */
 	uint32_t key;
 	uint32_t rights;		/* GTU_READ | GTU_WRITE: access rights of the device */
-	uint32_t allocated;		/* by gtu_region_alloc() */
-	uint32_t reserved;
+	uint32_t allocated;		/* by gtu_region_alloc() or gtu_region_alloc_aperture() */
+	uint32_t io_memory;		/* addr maps a board's memory over the bus, not host memory */
 };
 
 /*
@@ -140,7 +140,14 @@ int gtu_region_add(struct gtu_device *dev, void *addr, uint64_t length, uint32_t
 int gtu_region_alloc(struct gtu_device *dev, uint64_t length, struct gtu_region *out,
 		     struct gtu_error *err);
 /*
- * Unregister a region and free it if gtu_region_alloc() made it; zeroes *region. Does nothing for
+ * Allocate zeroed, page-aligned memory of the device behind its aperture, contiguous. The CPU, and
+ * other devices such as a GPU (GTU_EDGES_APERTURE of gtu/gpu.h), reach it over the bus. The model's
+ * aperture is host memory. GTU_ERR_NOMEM: no range of that length is free.
+ */
+int gtu_region_alloc_aperture(struct gtu_device *dev, uint64_t length, struct gtu_region *out,
+			      struct gtu_error *err);
+/*
+ * Unregister a region and free it if the library allocated it; zeroes *region. Does nothing for
  * key 0.
  */
 int gtu_region_remove(struct gtu_device *dev, struct gtu_region *region, struct gtu_error *err);

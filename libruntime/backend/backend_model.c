@@ -26,11 +26,13 @@
 
 struct model {
 	struct gtu_dev *dev;
-	pthread_mutex_t lock;
+	pthread_mutex_t lock, alloc_lock;	/* alloc_lock: around lock, for ranges of the aperture */
 	pthread_cond_t changed;		/* signaled by doorbells and by progress of the device */
 	unsigned sleepers;
 	uint64_t idle_reported;		/* end of the idle time reported to the device, ns */
 	struct gtu_hw_region *table;
+	uint8_t *aperture;		/* page-aligned, so that it can be registered with a GPU */
+	uint64_t aperture_bytes;
 	uint16_t generation[1u << TABLE_LOG2];
 	uint32_t next_slot;
 	uint8_t queue_used[256];
@@ -170,10 +172,35 @@ static void model_close(struct gtu_device *dev)
 		return;
 	gtu_dev_destroy(m->dev);
 	pthread_cond_destroy(&m->changed);
+	pthread_mutex_destroy(&m->alloc_lock);
 	pthread_mutex_destroy(&m->lock);
 	free(m->table);
+	if (m->aperture)
+		munmap(m->aperture, m->aperture_bytes);
 	free(m);
 	dev->backend = NULL;
+}
+
+/* Give the device an aperture in pages of this process. A size that the device refuses gets none. */
+static int map_aperture(struct model *m, struct gtu_dev_config *config, struct gtu_error *err)
+{
+	const struct gtu_parameter *p = gtu_device_parameters;
+	uint64_t bytes;
+
+	while (strcmp(p->key, "aperture_bytes"))
+		p++;
+	bytes = gtu_dev_value(config, p) ? gtu_dev_value(config, p) : p->value;
+	if (!gtu_parameter_takes(p, bytes))
+		return 0;
+	m->aperture = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (m->aperture == MAP_FAILED) {
+		m->aperture = NULL;
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for an aperture of %llu bytes: %s",
+				(unsigned long long)bytes, strerror(errno));
+	}
+	m->aperture_bytes = bytes;
+	config->aperture = m->aperture;
+	return 0;
 }
 
 static int model_open(struct gtu_device *dev, const char *name, struct gtu_error *err)
@@ -195,10 +222,14 @@ static int model_open(struct gtu_device *dev, const char *name, struct gtu_error
 		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for the device model");
 	dev->backend = m;
 	pthread_mutex_init(&m->lock, NULL);
+	pthread_mutex_init(&m->alloc_lock, NULL);
 	pthread_condattr_init(&clock);
 	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
 	pthread_cond_init(&m->changed, &clock);
 	pthread_condattr_destroy(&clock);
+	rc = map_aperture(m, &config, err);
+	if (rc)
+		goto fail;
 	m->table = aligned_alloc(64, sizeof(*m->table) << TABLE_LOG2);
 	m->dev = gtu_dev_create(&config, &host_ops, m, &why);
 	if (!m->table || !m->dev) {
@@ -236,13 +267,12 @@ fail:
 
 /* ---- Regions ----------------------------------------------------------------------------------- */
 
-static int model_region_add(struct gtu_device *dev, void *addr, uint64_t length, uint32_t rights,
-			    uint32_t *key, struct gtu_error *err)
+static int add_region(struct gtu_device *dev, uint64_t at, uint64_t length, uint32_t flags,
+		      uint32_t *key, struct gtu_error *err)
 {
 	struct model *m = dev->backend;
 	const uint32_t slots = 1u << (TABLE_LOG2 < dev->info.max_regions_log2 ?
 					      TABLE_LOG2 : dev->info.max_regions_log2);
-	const uint64_t at = (uintptr_t)addr;
 	struct gtu_hw_region *r;
 	uint32_t i, slot;
 
@@ -264,12 +294,62 @@ static int model_region_add(struct gtu_device *dev, void *addr, uint64_t length,
 		.length = length,
 		.base = at & ~(uint64_t)4095,
 		.offset = at & 4095,
-		.flags = GTU_REGION_VALID | 12u << GTU_REGION_PAGE_SHIFT |
-			 (rights & GTU_READ ? GTU_REGION_READ : 0) |
-			 (rights & GTU_WRITE ? GTU_REGION_WRITE : 0),
+		.flags = GTU_REGION_VALID | 12u << GTU_REGION_PAGE_SHIFT | flags,
 	};
 	*key = r->key;
 	pthread_mutex_unlock(&m->lock);
+	return 0;
+}
+
+static uint32_t flags_of(uint32_t rights)
+{
+	return (rights & GTU_READ ? GTU_REGION_READ : 0) | (rights & GTU_WRITE ? GTU_REGION_WRITE : 0);
+}
+
+static int model_region_add(struct gtu_device *dev, void *addr, uint64_t length, uint32_t rights,
+			    uint32_t *key, struct gtu_error *err)
+{
+	return add_region(dev, (uintptr_t)addr, length, flags_of(rights), key, err);
+}
+
+/* The end of the aperture region that overlaps @bytes from @at, or 0. Caller holds the lock. */
+static uint64_t taken_until(const struct model *m, uint64_t at, uint64_t bytes)
+{
+	const struct gtu_hw_region *r;
+
+	for (r = m->table; r < m->table + (1u << TABLE_LOG2); r++) {
+		const uint64_t end = r->base + ((r->length + 4095) & ~4095ull);
+
+		if (r->flags & GTU_REGION_VALID && r->flags & GTU_REGION_APERTURE && at < end && at + bytes > r->base)
+			return end;
+	}
+	return 0;
+}
+
+/* First fit, in pages. */
+static int model_aperture_alloc(struct gtu_device *dev, uint64_t length, uint32_t rights, void **addr,
+				uint32_t *key, struct gtu_error *err)
+{
+	struct model *m = dev->backend;
+	uint64_t at = 0, next;
+	int rc;
+
+	pthread_mutex_lock(&m->alloc_lock);
+	pthread_mutex_lock(&m->lock);
+	while (length <= m->aperture_bytes && at <= m->aperture_bytes - length && (next = taken_until(m, at, length)))
+		at = next;
+	pthread_mutex_unlock(&m->lock);
+	if (length > m->aperture_bytes || at > m->aperture_bytes - length)
+		rc = gtu_fail(err, GTU_ERR_NOMEM, "no contiguous range of %llu bytes is free in the aperture of %llu bytes: "
+			      "aperture_bytes of \"model:aperture_bytes=...\" is its size", (unsigned long long)length,
+			      (unsigned long long)m->aperture_bytes);
+	else
+		rc = add_region(dev, at, length, GTU_REGION_APERTURE | flags_of(rights), key, err);
+	pthread_mutex_unlock(&m->alloc_lock);
+	if (rc)
+		return rc;
+	*addr = m->aperture + at;
+	memset(*addr, 0, length);
 	return 0;
 }
 
@@ -308,9 +388,11 @@ static int model_region_alloc(struct gtu_device *dev, uint64_t length, uint32_t 
 static int model_region_free(struct gtu_device *dev, void *addr, uint64_t length, uint32_t key,
 			     struct gtu_error *err)
 {
+	const struct model *m = dev->backend;
+	const bool in_aperture = m->aperture && (uint8_t *)addr >= m->aperture && (uint8_t *)addr < m->aperture + m->aperture_bytes;
 	int rc = model_region_remove(dev, key, err);
 
-	if (!rc)
+	if (!rc && !in_aperture)
 		munmap(addr, length);
 	return rc;
 }
@@ -489,6 +571,7 @@ const struct gtu_backend_ops gtu_backend_model = {
 	.region_add = model_region_add,
 	.region_remove = model_region_remove,
 	.region_alloc = model_region_alloc,
+	.aperture_alloc = model_aperture_alloc,
 	.region_free = model_region_free,
 	.queue_create = model_queue_create,
 	.queue_destroy = model_queue_destroy,

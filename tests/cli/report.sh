@@ -311,6 +311,13 @@ given "there is no $fake: make unit-tests builds it" test -e "$fake"
 given "gtu was built without nvcc" eval '! GTU_CUDA_LIBRARY=$fake gtu run bfs k.gtu --device cuda:0 2>&1 | grep -q "without nvcc"'
 export GTU_CUDA_LIBRARY=$fake ASAN_OPTIONS=detect_leaks=0
 check "gtu bench gpu --plot runs" gtu bench gpu --graph kronecker:8 --link 2M --sources 1 --sssp-sources 1 --iterations 2 --json gpu.json --plot gpu.svg
+verified "bfs on the GPU reads its list in a board's aperture" \
+	gtu run bfs k.gtu --device cuda:0 --edges aperture --board model --kernel aligned --verify --json aperture.json
+json "the JSON says that the list is in the aperture" aperture.json 'd["placement"]["edges"] == "aperture"'
+fails_with 2 "gtu run refuses --board for edges that are not in an aperture" "--board is for --edges aperture" \
+	gtu run bfs k.gtu --device cuda:0 --edges pinned --board model
+fails_with 1 "gtu run reports an aperture that is too small" "no contiguous range of" \
+	gtu run bfs k.gtu --device cuda:0 --edges aperture --board model:aperture_bytes=4096
 check "bfs on the GPU writes JSON" gtu run bfs k.gtu --device cuda:0 --edges pinned --json run-gpu.json
 json "the steps of the GPU's run have the bytes of the list" run-gpu.json \
 	'sum(s["list_bytes_read"] for s in d["steps"]) == d["list_bytes_read"] > 0' \

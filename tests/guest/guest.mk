@@ -121,7 +121,7 @@ kselftest:
 # A program that does not compile is a failure. Without a cross compiler or its libraries the arm64 plans are skipped.
 # The device runs under the sanitizers, the programs in the guest do not.
 .PHONY: guest-programs
-guest-programs: build/gtu build/forked build/fuzz_ioctl kselftest
+guest-programs: build/gtu build/forked build/fuzz_ioctl build/tests/test_aperture kselftest
 	@$(MAKE) SAN=1 build/san/gtu >&2
 	@if ! command -v $(CROSS)gcc >/dev/null; then echo "guest: no programs for arm64: $(CROSS)gcc is missing" >&2; \
 	elif tests/guest/build/get-cross.sh; then $(MAKE) arm64 >&2; else [ $$? -eq 77 ]; fi

@@ -273,6 +273,8 @@ static bool derive_unit(struct run *r)
 	r->opt.kernel = r->gpu.kernel;
 	if (r->gpu.given && r->opt.unit != GTU_WITH_GPU)
 		cli_usage("--%s is for --device cuda:N, not for unit %s on %s", r->gpu.given, r->unit, r->device);
+	else if (r->gpu.board && r->gpu.placement.edges != GTU_EDGES_APERTURE)
+		return cli_usage("--board is for --edges aperture"), false;
 	return !r->gpu.given || r->opt.unit == GTU_WITH_GPU;
 }
 
@@ -417,6 +419,8 @@ static int compute(struct request *q, struct gtu_error *err)
 	if (r->opt.kernel && !r->gpu.placement.compressed && !r->gpu.placement.edge_bytes &&
 	    r->gpu.placement.edges != GTU_EDGES_REGISTERED)
 		r->gpu.placement.edge_bytes = 4;
+	if (!rc && r->gpu.placement.edges == GTU_EDGES_APERTURE)
+		rc = gtu_open(r->gpu.board ? r->gpu.board : "/dev/gtu0", &r->gpu.placement.board, err);
 	if (!rc && r->opt.unit == GTU_WITH_GPU)
 		rc = gtu_placement_create(r->dev, &r->graph, &r->gpu.placement, err);
 	if (!rc)
@@ -494,6 +498,7 @@ int cmd_run(int argc, char **argv)
 	}
 	if (q.run.dev)
 		gtu_close(q.run.dev);
+	gtu_close(q.run.gpu.placement.board);
 	gtu_graph_close(q.graph);
 	free(q.run.result);
 	free(q.run.step);

@@ -59,6 +59,10 @@ int gpu_option(int returned, const char *value, struct gpu_request *rq)
 		name = "unpacked-weights";
 		rq->placement.separate_weights = 1;
 		break;
+	case GPU_OPTION_BOARD:
+		name = "board";
+		rq->board = value;
+		break;
 	default:
 		return 0;
 	}

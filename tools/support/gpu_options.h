@@ -15,6 +15,7 @@ enum {
 	GPU_OPTION_KERNEL,
 	GPU_OPTION_MEMORY,
 	GPU_OPTION_UNPACKED_WEIGHTS,
+	GPU_OPTION_BOARD,
 };
 
 /* For a verb's table of long options. */
@@ -23,12 +24,16 @@ enum {
 	{ "edge-bytes", required_argument, NULL, GPU_OPTION_EDGE_BYTES },                          \
 	{ "kernel", required_argument, NULL, GPU_OPTION_KERNEL },                                  \
 	{ "gpu-memory", required_argument, NULL, GPU_OPTION_MEMORY },                              \
-	{ "unpacked-weights", no_argument, NULL, GPU_OPTION_UNPACKED_WEIGHTS }
+	{ "unpacked-weights", no_argument, NULL, GPU_OPTION_UNPACKED_WEIGHTS },                    \
+	{ "board", required_argument, NULL, GPU_OPTION_BOARD }
 
 #define GPU_OPTIONS_HELP                                                                           \
 	"On a GPU (cuda:0):\n"                                                                     \
 	"  --edges E      auto (on the card if they fit, else where a probe reads faster), managed,\n" \
-	"                 pinned, registered (in place), device (on the card), uvm\n"                \
+	"                 pinned, registered (in place), device (on the card), uvm, aperture (in a\n" \
+	"                 board's memory, which the GPU reads over the bus)\n"                       \
+	"  --board D      with --edges aperture: the board [/dev/gtu0]; model:aperture_bytes=N is host\n" \
+	"                 memory in its place\n"                                                     \
 	"  --edge-bytes N  4, 8, compressed (the kernels decode), or auto: 4, or compressed if\n"    \
 	"                 the graph's container is compressed\n"                                     \
 	"  --kernel K     auto, or one of the paper's: naive, merged, aligned\n"                     \
@@ -39,6 +44,7 @@ enum {
 struct gpu_request {
 	struct gtu_placement_options placement;
 	uint32_t kernel;
+	const char *board;		/* of --edges aperture, or NULL */
 	const char *given;		/* the first of these options that was given, without "--" */
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Memory of all kinds, copies and launches. Errors name the failed call and its sizes. */
 #include <string.h>
+#include <unistd.h>
 
 #include "gpu.h"
 
@@ -83,6 +84,25 @@ static int get_pinned(struct gpu *gpu, struct gpu_memory *m, struct gtu_error *e
 	return gtu_cuda_fail(&gpu->api, rc, err, "cuMemHostGetDevicePointer of %llu bytes", (ull)m->bytes);
 }
 
+/* Whole pages: a registration covers pages. */
+static int get_aperture(struct gpu *gpu, struct gpu_memory *m, struct gtu_error *err)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), bytes = (m->bytes + page - 1) & ~(page - 1);
+	struct gpu_memory registered;
+	int rc = gtu_region_alloc_aperture(gpu->board, bytes, &m->region, err);
+
+	if (rc)
+		return rc;
+	rc = gpu_memory_register(gpu, m->region.addr, bytes, m->region.io_memory, &registered, err);
+	if (rc) {
+		gtu_region_remove(gpu->board, &m->region, NULL);
+		return rc;
+	}
+	m->host = registered.host;
+	m->device = registered.device;
+	return 0;
+}
+
 int gpu_memory_alloc(struct gpu *gpu, uint32_t kind, uint64_t bytes, struct gpu_memory *out, struct gtu_error *err)
 {
 	CUresult rc;
@@ -95,6 +115,8 @@ int gpu_memory_alloc(struct gpu *gpu, uint32_t kind, uint64_t bytes, struct gpu_
 		ret = get_managed(gpu, out, err);
 	} else if (kind == GTU_EDGES_PINNED) {
 		ret = get_pinned(gpu, out, err);
+	} else if (kind == GTU_EDGES_APERTURE) {
+		ret = get_aperture(gpu, out, err);
 	} else {
 		rc = gpu->api.cuMemAlloc_v2(&out->device, out->bytes);
 		if (rc)
@@ -118,10 +140,11 @@ int gpu_memory_register(struct gpu *gpu, void *addr, uint64_t bytes, bool io, st
 		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%s cannot access registered memory", gpu->info.name);
 	rc = gpu->api.cuMemHostRegister_v2(addr, bytes, flags);
 	/* containers are mapped read-only */
-	if (rc && rc != CUDA_ERROR_OUT_OF_MEMORY && gpu->info.registered_readonly)
+	if (rc && rc != CUDA_ERROR_OUT_OF_MEMORY && gpu->info.registered_readonly && !io)
 		rc = gpu->api.cuMemHostRegister_v2(addr, bytes, flags | CU_MEMHOSTREGISTER_READ_ONLY);
 	if (rc)
 		return gtu_cuda_fail(&gpu->api, rc, err, "cuMemHostRegister of %llu bytes%s", (ull)bytes,
+				     io ? " of a board's aperture (the GPU must be able to reach the board's BAR)" :
 				     gpu->info.registered_readonly ? "" :
 				     " (this driver cannot register read-only memory such as a "
 				     "mapped container)");
@@ -141,10 +164,12 @@ void gpu_memory_free(struct gpu *gpu, struct gpu_memory *m)
 {
 	if (m->kind == GTU_EDGES_PINNED)
 		gpu->api.cuMemFreeHost(m->host);
-	else if (m->kind == GTU_EDGES_REGISTERED)
+	else if (m->kind == GTU_EDGES_REGISTERED || m->kind == GTU_EDGES_APERTURE)
 		gpu->api.cuMemHostUnregister(m->host);
 	else if (m->kind)
 		gpu->api.cuMemFree_v2(m->device);
+	if (m->kind == GTU_EDGES_APERTURE)
+		gtu_region_remove(gpu->board, &m->region, NULL);
 	memset(m, 0, sizeof(*m));
 }
 

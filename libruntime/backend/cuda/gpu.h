@@ -26,6 +26,7 @@ struct gpu_memory {
 	uint64_t bytes;
 	void *host;
 	CUdeviceptr device;
+	struct gtu_region region;	/* GTU_EDGES_APERTURE: of the board */
 };
 
 /* Content of the cache. BITS: some tiles of the bit-packed list (packed.c). */
@@ -55,6 +56,7 @@ struct gpu {
 	struct gtu_gpu_info info;
 	struct gpu_placed placed;
 	struct gtu_placement placement;
+	struct gtu_device *board;	/* of the placement, for GTU_EDGES_APERTURE */
 	double managed_gbps, pinned_gbps; /* probe results over probed_bytes; 0: not probed */
 	uint64_t probed_bytes;
 };
@@ -70,7 +72,7 @@ void gpu_leave(struct gpu *gpu);
  * memory.
  */
 int gpu_memory_alloc(struct gpu *gpu, uint32_t kind, uint64_t bytes, struct gpu_memory *out, struct gtu_error *err);
-/* Pin the caller's memory for GTU_EDGES_REGISTERED; @io: device memory (BAR) instead of RAM. */
+/* Pin the caller's memory for GTU_EDGES_REGISTERED; @io: a board's memory (BAR) instead of RAM. */
 int gpu_memory_register(struct gpu *gpu, void *addr, uint64_t bytes, bool io, struct gpu_memory *out,
 			struct gtu_error *err);
 void gpu_memory_free(struct gpu *gpu, struct gpu_memory *memory);

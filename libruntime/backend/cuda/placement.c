@@ -292,6 +292,7 @@ int gpu_placement_create(struct gtu_device *dev, const struct gtu_graph *g, cons
 	if (rc)
 		return rc;
 	p->graph = g;
+	gpu->board = opt->board;
 	p->any_width = !opt->edge_bytes;
 	rc = check_graph(p, err);
 	if (!rc)

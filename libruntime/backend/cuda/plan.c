@@ -13,7 +13,7 @@
 
 typedef unsigned long long ull;
 
-static const char *const edges_name[] = { "auto", "managed", "pinned", "registered", "device", "uvm" };
+static const char *const edges_name[] = { "auto", "managed", "pinned", "registered", "device", "uvm", "aperture" };
 static const char *const kernel_name[] = { "auto", "naive", "merged", "aligned" };
 
 const char *gtu_edges_name(uint32_t edges)
@@ -100,6 +100,9 @@ static int check(const struct gpu_plan_input *in, const struct gtu_placement_opt
 				"registered edges are read in place with %u bytes each, not %u",
 				in->edge_bytes,
 				opt->edge_bytes);
+	if ((opt->edges == GTU_EDGES_APERTURE) != !!opt->board)
+		return gtu_fail(err, GTU_ERR_USAGE, opt->board ? "edges of kind %s take no board: only aperture does" :
+				"edges of kind %s need a board, whose aperture takes them", edges_name[opt->edges]);
 	if (vertices > in->free_bytes)
 		return gtu_fail(err, GTU_ERR_NOMEM,
 				"the vertex data of %llu vertices needs up to %llu bytes of GPU "

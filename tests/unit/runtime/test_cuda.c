@@ -309,7 +309,7 @@ TEST(kinds_of_memory)
 	struct gtu_device *dev = open_fake();
 	struct gtu_graph *g = small_graph(0, 4);
 	struct gtu_placement_options place = { .edges = GTU_EDGES_MANAGED };
-	struct gpu_memory io;
+	struct gtu_backend_ops bus;
 
 	OK(gtu_placement_create(dev, g, &place, &err));
 	CHECK_EQ(fake->advised, 1u << CU_MEM_ADVISE_SET_PREFERRED_LOCATION | 1u << CU_MEM_ADVISE_SET_ACCESSED_BY);
@@ -325,11 +325,23 @@ TEST(kinds_of_memory)
 	OK(gtu_placement_create(dev, g, &place, &err));
 	CHECK_EQ(fake->register_flags, CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_READ_ONLY);
 	fake->register_needs = 0;
-	/* a device's memory aperture */
-	OK(gpu_memory_register(dev->backend, (void *)(uintptr_t)g->col, 64, true, &io, &err));
+	/* a board's aperture: host memory of the model, or mapped from the bus */
+	place.edges = GTU_EDGES_APERTURE;
+	OK(gtu_open("model", &place.board, &err));
+	OK(gtu_placement_create(dev, g, &place, &err));
+	CHECK_EQ(fake->register_flags, CU_MEMHOSTREGISTER_DEVICEMAP);
+	bus = *place.board->ops;
+	bus.aperture_is_io = true;
+	place.board->ops = &bus;
+	OK(gtu_placement_create(dev, g, &place, &err));
 	CHECK_EQ(fake->register_flags, CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_IOMEMORY);
-	gpu_memory_free(dev->backend, &io);
+	/* such memory is registered once, as what it is */
+	fake->register_needs = CU_MEMHOSTREGISTER_READ_ONLY;
+	FAILS(gtu_placement_create(dev, g, &place, &err), GTU_ERR_FAIL, "of a board's aperture");
+	fake->register_needs = 0;
 	gtu_close(dev);
+	gtu_close(place.board);
+	place.board = NULL;
 	CHECK(!fake->live);
 	use_fake();
 	fake->managed = 0;
@@ -357,6 +369,8 @@ static int whole_run(const struct job *j, const struct gtu_graph *g, void *resul
 
 	if (rc)
 		return rc;
+	if (j->edges == GTU_EDGES_APERTURE)
+		CHECK_EQ(gtu_open("model", &place.board, err), 0);
 	rc = gtu_placement_create(dev, g, &place, err);
 	if (!rc)
 		rc = gtu_bfs(dev, g, &opt, result, NULL, err);
@@ -367,6 +381,7 @@ static int whole_run(const struct job *j, const struct gtu_graph *g, void *resul
 	if (!rc)
 		rc = gtu_pagerank(dev, g, &opt, result, NULL, err);
 	gtu_close(dev);
+	gtu_close(place.board);
 	return rc;
 }
 
@@ -426,6 +441,10 @@ TEST(each_call_fails_pinned)
 TEST(each_call_fails_registered)
 {
 	fail_each(&(struct job){ GTU_EDGES_REGISTERED, GTU_KERNEL_NAIVE, 0, 9, 0 }, 700, GTU_ERR_FAIL);
+}
+TEST(each_call_fails_aperture)
+{
+	fail_each(&(struct job){ GTU_EDGES_APERTURE, GTU_KERNEL_ALIGNED, 0, 9, 0 }, 700, GTU_ERR_FAIL);
 }
 TEST(each_call_fails_device)
 {

@@ -50,15 +50,17 @@ static void choose_driver(void)
 }
 #endif
 
+static struct gtu_device *board;	/* host memory in place of a board's aperture */
+
 static void open_gpu(void)
 {
-
 	if (dev)
 		return;
 	choose_driver();
 	if (gtu_gpu_count(&err) < 0)
 		SKIP("%s", err.text);
 	OK(gtu_open("cuda:0", &dev, &err));
+	OK(gtu_open("model:aperture_bytes=4294967296", &board, &err));
 }
 
 struct placing {
@@ -81,9 +83,12 @@ static const struct placing placings[] = {
 	{ "pinned, neighbours of some", { .edges = GTU_EDGES_PINNED, .gpu_memory = 600 } },
 	{ "registered", { .edges = GTU_EDGES_REGISTERED } },
 	{ "uvm", { .edges = GTU_EDGES_UVM } },
+	{ "aperture", { .edges = GTU_EDGES_APERTURE } },
+	{ "aperture, 8, cache, separate weights", { .edges = GTU_EDGES_APERTURE, .edge_bytes = 8, .gpu_memory = 300000, .separate_weights = 1 } },
 	{ "compressed, managed", { .edges = GTU_EDGES_MANAGED, .compressed = 1 } },
 	{ "compressed, separate weights", { .edges = GTU_EDGES_PINNED, .compressed = 1, .separate_weights = 1, .gpu_memory = 3000 } },
 	{ "compressed, cache", { .edges = GTU_EDGES_PINNED, .compressed = 1, .gpu_memory = 1 << 20 } },
+	{ "compressed, aperture", { .edges = GTU_EDGES_APERTURE, .compressed = 1 } },
 	{ "compressed, device", { .edges = GTU_EDGES_DEVICE, .compressed = 1 } },
 };
 #define PLACINGS (LENGTH(placings))
@@ -118,12 +123,14 @@ static void check_graph(const struct gtu_graph *g, uint64_t source)
 	CHECK(!gtu_bfs(NULL, g, &part, part_bfs, NULL, &err) && !gtu_components(NULL, g, &part, part_cc, NULL, &err));
 	part.unit = GTU_WITH_GPU;
 	for (unsigned p = 0; p < PLACINGS; p++) {
+		struct gtu_placement_options place = placings[p].place;
 		const char *name = placings[p].name;
 		int rc;
 
 		if ((p + graph) % SPARSE)
 			continue;
-		rc = gtu_placement_create(dev, g, &placings[p].place, &err);
+		place.board = place.edges == GTU_EDGES_APERTURE ? board : NULL;
+		rc = gtu_placement_create(dev, g, &place, &err);
 		if (rc == GTU_ERR_UNSUPPORTED)
 			continue;
 		CHECKF(!rc, "placing %s: %s", name, err.text);

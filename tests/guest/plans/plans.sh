@@ -250,9 +250,7 @@ board_ids_guest() {
 		--test "ids=rmmod gtu && $load ids=10ee:9037,10ee:9038 && $works"
 		--test "doctor=gtu doctor | grep -qE '^ok +bus +[0-9a-f:.]+ is a 10ee:9038'"
 		--test "registers=gtu info --device /dev/gtu0 --registers | grep 'peg/r_bc\[15\]'"
-		--test "through-the-driver=$(sound_bringup /dev/gtu0 --lockstep 2000)"
-		--test "invalid=rmmod gtu; for ids in 10ee 10ee:9038, :9038 ffff:1 10ee:zz; do ! $load ids=\$ids 2>/dev/null || exit; done; dmesg | grep 'gtu: invalid parameter ids, need VENDOR:DEVICE'"
-		--test "again=$load")
+		--test "through-the-driver=$(sound_bringup /dev/gtu0 --lockstep 2000)")
 	# the GPU's kernels, as code for the CPU, read their edge list in the board's memory
 	if [ -e "$root/build/tests/test_aperture" ] && [ -e "$root/build/tests/fake/libcuda-cpu.so.1" ]; then
 		arguments+=(--file "$root/build/tests/test_aperture"
@@ -261,7 +259,9 @@ board_ids_guest() {
 	else
 		arguments+=(--test "gpu-reads-bar=echo '1..0 # SKIP test_aperture or libcuda-cpu.so.1 is not built (a C++ compiler is needed)'")
 	fi
-	boot board-ids distribution --ids 10ee:9038 --cpus 1 "${arguments[@]}"
+	arguments+=(--test "invalid=rmmod gtu; for ids in 10ee 10ee:9038, :9038 ffff:1 10ee:zz; do ! $load ids=\$ids 2>/dev/null || exit; done; dmesg | grep 'gtu: invalid parameter ids, need VENDOR:DEVICE'"
+		--test "again=$load")
+	boot board-ids distribution --ids 10ee:9038 --serve --map-aperture --serve --aperture --serve 1M --cpus 1 "${arguments[@]}"
 }
 
 # tiny_guest: tests the minimal GTU (tests/tiny), written only from hardware.md, under the driver, then compares it with the model

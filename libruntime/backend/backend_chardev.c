@@ -324,13 +324,20 @@ static int chardev_region_remove(struct gtu_device *dev, uint32_t key, struct gt
 	return gtu_fail(err, GTU_ERR_USAGE, "no region has key 0x%08x", key);
 }
 
-static int buffer_alloc(struct gtu_device *dev, uint32_t flags, uint64_t length, uint32_t rights,
-			void **addr, uint32_t *key, struct gtu_error *err)
+static int chardev_region_alloc(struct gtu_device *dev, uint64_t length, uint32_t rights, bool aperture,
+				void **addr, uint32_t *key, struct gtu_error *err)
 {
-	const char *what = flags & GTU_BUFFER_APERTURE ? "aperture memory" : "a buffer";
+	static const char *const name[] = { "a buffer", "aperture memory" };
+	static const char *const limit[2][2] = {	/* ENOSPC, EDQUOT */
+		{ "its limit is reached (module parameter buffer_mib)",
+		  "this user's limit is reached (module parameter user_buffer_mib)" },
+		{ "no contiguous range of the device's aperture is free (module parameter aperture_share)",
+		  "this user's limit is reached (module parameter user_aperture)" },
+	};
 	struct chardev *c = dev->backend;
 	struct gtu_ioctl_buffer_alloc alloc = {
-		.size = sizeof(alloc), .flags = flags, .length = length, .rights = rights};
+		.size = sizeof(alloc), .flags = aperture ? GTU_BUFFER_APERTURE : 0, .length = length, .rights = rights};
+	bool full;
 	int error;
 
 	if (gtu_opened_by_parent(dev))
@@ -338,44 +345,22 @@ static int buffer_alloc(struct gtu_device *dev, uint32_t flags, uint64_t length,
 	if (ioctl(c->fd, GTU_IOCTL_BUFFER_ALLOC, &alloc)) {
 		if (errno == ENODEV)
 			return fail_removed(dev, err);
-		return gtu_fail(
-			err,
-			errno == ENOSPC || errno == EDQUOT || errno == ENOMEM ? GTU_ERR_NOMEM :
-										GTU_ERR_FAIL,
-			"the driver cannot allocate %s of %llu bytes: %s", what,
-			(unsigned long long)length,
-			errno == ENOSPC && flags
-				? "no contiguous range of the device's aperture is free (module parameter aperture_share)"
-				: errno == ENOSPC
-				? "its limit is reached (module parameter buffer_mib)"
-				: errno == EDQUOT && flags
-				? "this user's limit is reached (module parameter user_aperture)"
-				: errno == EDQUOT
-				? "this user's limit is reached (module parameter user_buffer_mib)"
-				: strerror(errno));
+		full = errno == ENOSPC || errno == EDQUOT;
+		return gtu_fail(err, full || errno == ENOMEM ? GTU_ERR_NOMEM : GTU_ERR_FAIL,
+				"the driver cannot allocate %s of %llu bytes: %s", name[aperture],
+				(unsigned long long)length,
+				full ? limit[aperture][errno == EDQUOT] : strerror(errno));
 	}
 	*addr = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, c->fd,
 		     (off_t)alloc.mmap_offset);
 	if (*addr == MAP_FAILED) {
 		error = errno;
 		chardev_region_remove(dev, alloc.key, NULL);
-		return gtu_fail(err, GTU_ERR_NOMEM, "cannot map %s of %llu bytes: %s", what,
-				(unsigned long long)length, strerror(error));
+		return gtu_fail(err, GTU_ERR_NOMEM, "cannot map %s of %llu bytes: %s",
+				name[aperture], (unsigned long long)length, strerror(error));
 	}
 	*key = alloc.key;
 	return 0;
-}
-
-static int chardev_region_alloc(struct gtu_device *dev, uint64_t length, uint32_t rights,
-				void **addr, uint32_t *key, struct gtu_error *err)
-{
-	return buffer_alloc(dev, 0, length, rights, addr, key, err);
-}
-
-static int chardev_aperture_alloc(struct gtu_device *dev, uint64_t length, uint32_t rights,
-				  void **addr, uint32_t *key, struct gtu_error *err)
-{
-	return buffer_alloc(dev, GTU_BUFFER_APERTURE, length, rights, addr, key, err);
 }
 
 static int chardev_region_free(struct gtu_device *dev, void *addr, uint64_t length, uint32_t key,
@@ -595,7 +580,6 @@ const struct gtu_backend_ops gtu_backend_chardev = {
 	.region_add = chardev_region_add,
 	.region_remove = chardev_region_remove,
 	.region_alloc = chardev_region_alloc,
-	.aperture_alloc = chardev_aperture_alloc,
 	.aperture_is_io = true,
 	.region_free = chardev_region_free,
 	.queue_create = chardev_queue_create,

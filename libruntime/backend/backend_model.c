@@ -327,8 +327,8 @@ static uint64_t taken_until(const struct model *m, uint64_t at, uint64_t bytes)
 }
 
 /* First fit, in pages. */
-static int model_aperture_alloc(struct gtu_device *dev, uint64_t length, uint32_t rights, void **addr,
-				uint32_t *key, struct gtu_error *err)
+static int aperture_alloc(struct gtu_device *dev, uint64_t length, uint32_t rights, void **addr,
+			  uint32_t *key, struct gtu_error *err)
 {
 	struct model *m = dev->backend;
 	uint64_t at = 0, next;
@@ -370,11 +370,13 @@ static int model_region_remove(struct gtu_device *dev, uint32_t key, struct gtu_
 	return rc;
 }
 
-static int model_region_alloc(struct gtu_device *dev, uint64_t length, uint32_t rights, void **addr,
-			      uint32_t *key, struct gtu_error *err)
+static int model_region_alloc(struct gtu_device *dev, uint64_t length, uint32_t rights, bool aperture,
+			      void **addr, uint32_t *key, struct gtu_error *err)
 {
 	int rc;
 
+	if (aperture)
+		return aperture_alloc(dev, length, rights, addr, key, err);
 	*addr = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (*addr == MAP_FAILED)
 		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a region of %llu bytes: %s",
@@ -571,7 +573,6 @@ const struct gtu_backend_ops gtu_backend_model = {
 	.region_add = model_region_add,
 	.region_remove = model_region_remove,
 	.region_alloc = model_region_alloc,
-	.aperture_alloc = model_aperture_alloc,
 	.region_free = model_region_free,
 	.queue_create = model_queue_create,
 	.queue_destroy = model_queue_destroy,

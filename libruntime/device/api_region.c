@@ -30,10 +30,7 @@ int gtu_region_add(struct gtu_device *dev, void *addr, uint64_t length, uint32_t
 	return 0;
 }
 
-typedef int region_alloc_fn(struct gtu_device *dev, uint64_t length, uint32_t rights, void **addr, uint32_t *key,
-			    struct gtu_error *err);
-
-static int alloc(struct gtu_device *dev, region_alloc_fn *backend, uint64_t length, struct gtu_region *out,
+static int alloc(struct gtu_device *dev, bool aperture, uint64_t length, struct gtu_region *out,
 		 struct gtu_error *err)
 {
 	void *addr;
@@ -46,27 +43,25 @@ static int alloc(struct gtu_device *dev, region_alloc_fn *backend, uint64_t leng
 				"is 1 byte");
 	if (dev->ops->traversal)
 		return gtu_fail_traversal_only(dev, "regions", err);
-	rc = backend(dev, length, GTU_READ | GTU_WRITE, &addr, &key, err);
+	rc = dev->ops->region_alloc(dev, length, GTU_READ | GTU_WRITE, aperture, &addr, &key, err);
 	if (rc)
 		return rc;
 	*out = (struct gtu_region){ .addr = addr, .length = length, .key = key,
-				    .rights = GTU_READ | GTU_WRITE, .allocated = 1 };
+				    .rights = GTU_READ | GTU_WRITE, .allocated = 1,
+				    .io_memory = aperture && dev->ops->aperture_is_io };
 	return 0;
 }
 
 int gtu_region_alloc(struct gtu_device *dev, uint64_t length, struct gtu_region *out,
 		     struct gtu_error *err)
 {
-	return alloc(dev, dev->ops->region_alloc, length, out, err);
+	return alloc(dev, false, length, out, err);
 }
 
 int gtu_region_alloc_aperture(struct gtu_device *dev, uint64_t length, struct gtu_region *out,
 			      struct gtu_error *err)
 {
-	int rc = alloc(dev, dev->ops->aperture_alloc, length, out, err);
-
-	out->io_memory = !rc && dev->ops->aperture_is_io;
-	return rc;
+	return alloc(dev, true, length, out, err);
 }
 
 int gtu_region_remove(struct gtu_device *dev, struct gtu_region *region, struct gtu_error *err)

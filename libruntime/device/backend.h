@@ -58,12 +58,9 @@ struct gtu_backend_ops {
 	int (*region_add)(struct gtu_device *dev, void *addr, uint64_t length, uint32_t rights,
 			  uint32_t *key, struct gtu_error *err);
 	int (*region_remove)(struct gtu_device *dev, uint32_t key, struct gtu_error *err);
-	/* Allocate and register zeroed, page-aligned memory; unregister and free it. */
-	int (*region_alloc)(struct gtu_device *dev, uint64_t length, uint32_t rights, void **addr,
-			    uint32_t *key, struct gtu_error *err);
-	/* The same in the device's aperture. */
-	int (*aperture_alloc)(struct gtu_device *dev, uint64_t length, uint32_t rights, void **addr,
-			      uint32_t *key, struct gtu_error *err);
+	/* Allocate and register zeroed, page-aligned memory, of the host or in the aperture; unregister and free it. */
+	int (*region_alloc)(struct gtu_device *dev, uint64_t length, uint32_t rights, bool aperture,
+			    void **addr, uint32_t *key, struct gtu_error *err);
 	bool aperture_is_io;		/* the aperture is mapped from the bus, not host memory */
 	int (*region_free)(struct gtu_device *dev, void *addr, uint64_t length, uint32_t key,
 			   struct gtu_error *err);

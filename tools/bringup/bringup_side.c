@@ -251,7 +251,7 @@ static int side_of_driver(struct side *s, const char *path, const struct side_re
 	own->queue = !rc;
 	s->batch = 1u << own->rings.sq_log2;
 	if (!rc)
-		rc = own->dev->ops->region_alloc(own->dev, RIG_DATA_BYTES, GTU_READ | GTU_WRITE, &arena, &own->arena_key, err);
+		rc = own->dev->ops->region_alloc(own->dev, RIG_DATA_BYTES, GTU_READ | GTU_WRITE, false, &arena, &own->arena_key, err);
 	s->arena = rc ? NULL : arena;
 	for (; !rc && own->regions < n; own->regions++) {
 		const struct side_region *g = &region[own->regions];

@@ -127,9 +127,10 @@ static int lying_wait(struct gtu_device *dev, struct gtu_rings *r, uint32_t cq_i
 }
 
 /* Each region is followed by inaccessible guard memory. */
-static int guarded_alloc(struct gtu_device *dev, uint64_t length, uint32_t rights, void **addr, uint32_t *key,
-			 struct gtu_error *err)
+static int guarded_alloc(struct gtu_device *dev, uint64_t length, uint32_t rights, bool aperture, void **addr,
+			 uint32_t *key, struct gtu_error *err)
 {
+	CHECK(!aperture);
 	*addr = mmap(NULL, length + GUARD_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	CHECK(*addr != MAP_FAILED && !mprotect(*addr, (length + 4095) & ~4095ull, PROT_READ | PROT_WRITE));
 	return model_region_add(dev, *addr, length, rights, key, err);

@@ -288,7 +288,7 @@ static const struct vm_operations_struct gtu_aperture_vm_ops = {
 void gtu_extent_mmap(struct gtu_extent *p, struct vm_area_struct *vma)
 {
 	vm_flags_mod(vma, VM_PFNMAP | VM_IO, 0);
-	vma->vm_page_prot = pgprot_writecombine(vma->vm_page_prot);
+	vma->vm_page_prot = pgprot_decrypted(pgprot_writecombine(vma->vm_page_prot));
 	p->pgoff = vma->vm_pgoff;
 	vma->vm_private_data = p;
 	vma->vm_ops = &gtu_aperture_vm_ops;

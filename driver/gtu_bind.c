@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Bus-independent probe and removal of a device. */
-#include <linux/dma-map-ops.h>
 #include <linux/module.h>
 #include <linux/platform_device.h>
 #include <linux/slab.h>
@@ -100,7 +99,7 @@ int gtu_bind(struct device *parent, const struct gtu_bus *bus, void *bus_data,
 	struct gtu_device *gtu;
 	int ret;
 
-	if (!dev_is_dma_coherent(parent))
+	if (!res->coherent)
 		return dev_err_probe(parent, -EOPNOTSUPP, "DMA is not cache-coherent\n");
 	/*
 	 * the device has 64-bit addresses; the bus knows the limits on the way

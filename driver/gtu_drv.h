@@ -107,6 +107,7 @@ struct gtu_resources {
 	u64 regs_bytes, doorbells_bytes;
 	phys_addr_t doorbells_phys, aperture_phys;
 	u64 aperture_bytes;		/* 0: no aperture */
+	bool coherent;			/* the device's accesses are cache-coherent */
 };
 
 struct gtu_device {
@@ -281,12 +282,17 @@ struct gtu_check {
 	struct gtu_region *region[GTU_BLOCK_OPERANDS];
 };
 
-/* A ring and its page frames for user mappings. */
+/*
+ * A ring. Its pages are known, unlike those of dma_alloc_coherent(), because
+ * faults map them: dma_mmap_coherent() in mmap() would race with the zap at the
+ * queue's end.
+ */
 struct gtu_ring {
 	void *cpu;
 	dma_addr_t dma;
 	size_t bytes;			/* whole pages */
-	unsigned long *pfn;
+	enum dma_data_direction dir;
+	struct sg_table *sgt;
 };
 
 struct gtu_queue {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Memory of regions: pins user pages and maps memory for DMA. */
-#include <linux/dma-direct.h>
-#include <linux/dma-map-ops.h>
 #include <linux/hugetlb_inline.h>
-#include <linux/iommu.h>
 #include <linux/mman.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
@@ -19,27 +16,22 @@
 #define GTU_RUNS_FIRST		64UL
 
 /*
- * Whether an IOMMU translates the device's accesses. IOMMU mappings are made of
- * whole pages and never bounced.
+ * Whether an IOMMU translates the device's accesses: only then can segments of
+ * a mapping be merged. IOMMU mappings are made of whole pages and never bounced.
  */
 static bool gtu_is_translated(struct device *dev)
 {
-#ifdef CONFIG_IOMMU_API
-	struct iommu_domain *domain = iommu_get_domain_for_dev(dev);
-
-	return domain && domain->type & __IOMMU_DOMAIN_PAGING;
-#else
-	return false;
-#endif
+	return dma_get_merge_boundary(dev);
 }
 
 /*
- * Whether memory mapped at @addr is bounced (swiotlb) or needs syncs. Neither
- * can work: regions are long-lived and used without the driver.
+ * Whether memory mapped at @addr is bounced (swiotlb). That cannot work: regions
+ * are long-lived and used without the driver. Before Linux 6.10, dma_need_sync()
+ * is true for every translated mapping.
  */
 static bool gtu_is_bounced(struct device *dev, dma_addr_t addr)
 {
-	return gtu_is_translated(dev) ? !dev_is_dma_coherent(dev) : dma_need_sync(dev, addr);
+	return !gtu_is_translated(dev) && dma_need_sync(dev, addr);
 }
 
 /*
@@ -54,28 +46,11 @@ enum dma_data_direction gtu_direction(u32 rights)
 	       rights == GTU_RIGHT_WRITE ? DMA_FROM_DEVICE : DMA_BIDIRECTIONAL;
 }
 
-/* Whether the DMA address @addr leads to an ordinary page of host memory. */
-static bool gtu_is_host_page(struct device *dev, dma_addr_t addr)
-{
-	phys_addr_t phys;
-	struct page *page;
-
-#ifdef CONFIG_IOMMU_API
-	if (gtu_is_translated(dev))
-		phys = iommu_iova_to_phys(iommu_get_domain_for_dev(dev), addr);
-	else
-#endif
-		phys = dma_to_phys(dev, addr);
-	if (!pfn_valid(PHYS_PFN(phys)))
-		return false;
-	page = pfn_to_page(PHYS_PFN(phys));
-	return !PageReserved(page) && !is_zone_device_page(page);
-}
-
 /*
  * Check that the device can use @length bytes of memory mapped by another
- * driver. Returns 0, or -EOPNOTSUPP if the memory is bounced, belongs to a
- * device, or cannot be described by a page list.
+ * driver. Returns 0, or -EOPNOTSUPP if the memory is bounced or cannot be
+ * described by a page list. Exporters refuse to map memory of a device for an
+ * importer without peer-to-peer.
  */
 int gtu_mapped_check(struct device *dev, struct sg_table *sgt, u64 length)
 {
@@ -84,10 +59,9 @@ int gtu_mapped_check(struct device *dev, struct sg_table *sgt, u64 length)
 	unsigned int i;
 
 	for_each_sgtable_dma_sg(sgt, sg, i) {
-		dma_addr_t addr = sg_dma_address(sg), last = addr + sg_dma_len(sg) - 1;
+		dma_addr_t addr = sg_dma_address(sg);
 
-		if (!sg_dma_len(sg) || addr % 8 || gtu_is_bounced(dev, addr) ||
-		    !gtu_is_host_page(dev, addr) || !gtu_is_host_page(dev, last))
+		if (!sg_dma_len(sg) || addr % 8 || gtu_is_bounced(dev, addr))
 			return -EOPNOTSUPP;
 		total += sg_dma_len(sg);
 	}

@@ -7,6 +7,7 @@
  * after the zap: later faults insert a blank page. Buffer pages are ordinary
  * memory and stay while mapped.
  */
+#include <linux/cc_platform.h>
 #include <linux/slab.h>
 
 #include "gtu_drv.h"
@@ -54,7 +55,8 @@ static vm_fault_t gtu_queue_fault(struct vm_fault *vmf)
 	struct gtu_device *gtu = q->ctx->gtu;
 	u32 kind = gtu_map_kind(vma);
 	vm_fault_t ret = VM_FAULT_NOPAGE;
-	unsigned long at, i;
+	unsigned long at = vma->vm_start;
+	struct sg_page_iter it;
 
 	down_read(&gtu->map_lock);
 	/* A ring keeps its contents, with the state "disabled", until the queue's end. */
@@ -65,9 +67,12 @@ static vm_fault_t gtu_queue_fault(struct vm_fault *vmf)
 				     PHYS_PFN(gtu->doorbells_phys + ((u64)q->id << gtu->stride)));
 	} else {
 		/* insert the whole ring at the first fault */
-		for (at = vma->vm_start, i = 0; at < vma->vm_end && ret == VM_FAULT_NOPAGE;
-		     at += PAGE_SIZE, i++)
-			ret = vmf_insert_pfn(vma, at, gtu_map_ring(q, kind)->pfn[i]);
+		for_each_sgtable_page(gtu_map_ring(q, kind)->sgt, &it, 0) {
+			ret = vmf_insert_pfn(vma, at, page_to_pfn(sg_page_iter_page(&it)));
+			at += PAGE_SIZE;
+			if (ret != VM_FAULT_NOPAGE)
+				break;
+		}
 	}
 	up_read(&gtu->map_lock);
 	return ret;
@@ -170,7 +175,10 @@ static int gtu_mmap_queue(struct gtu_ctx *ctx, struct vm_area_struct *vma, u32 k
 	/* VM_IO prevents MADV_DOFORK from clearing VM_DONTCOPY */
 	vm_flags_mod(vma, VM_PFNMAP | VM_IO, 0);
 	if (kind == GTU_MAP_DOORBELL)
-		vma->vm_page_prot = pgprot_noncached(vma->vm_page_prot);
+		vma->vm_page_prot = pgprot_decrypted(pgprot_noncached(vma->vm_page_prot));
+	else if (cc_platform_has(CC_ATTR_GUEST_MEM_ENCRYPT))
+		/* memory for devices is shared with the host */
+		vma->vm_page_prot = pgprot_decrypted(vma->vm_page_prot);
 	vma->vm_private_data = q;
 	vma->vm_ops = &gtu_queue_vm_ops;
 	return 0;

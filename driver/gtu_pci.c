@@ -5,6 +5,7 @@
 #include <linux/module.h>
 #include <linux/pci.h>
 #include <linux/pm.h>
+#include <linux/property.h>
 
 #include "gtu_drv.h"
 
@@ -68,6 +69,23 @@ static const struct gtu_bus gtu_pci_bus = {
 	.vectors_free = gtu_pci_vectors_free,
 };
 
+/*
+ * ACPI describes the coherence of all functions below a host bridge at the
+ * bridge, a device tree at its parent.
+ */
+static bool gtu_pci_coherent(struct pci_dev *pdev)
+{
+	struct pci_host_bridge *bridge = pci_find_host_bridge(pdev->bus);
+	enum dev_dma_attr attr = device_get_dma_attr(&bridge->dev);
+
+	/* a kernel that cannot sync caches runs on coherent machines only */
+	if (!IS_ENABLED(CONFIG_ARCH_HAS_SYNC_DMA_FOR_DEVICE))
+		return true;
+	if (attr == DEV_DMA_NOT_SUPPORTED && bridge->dev.parent)
+		attr = device_get_dma_attr(bridge->dev.parent);
+	return attr == DEV_DMA_COHERENT;
+}
+
 static int gtu_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
 	struct gtu_resources res = { };
@@ -102,6 +120,7 @@ static int gtu_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	res.aperture_phys = pci_resource_start(pdev, GTU_BAR_APERTURE);
 	if (pci_resource_flags(pdev, GTU_BAR_APERTURE) & IORESOURCE_MEM && res.aperture_phys)
 		res.aperture_bytes = pci_resource_len(pdev, GTU_BAR_APERTURE);
+	res.coherent = gtu_pci_coherent(pdev);
 	return gtu_bind(&pdev->dev, &gtu_pci_bus, NULL, &res);
 }
 

@@ -180,6 +180,7 @@ static int gtu_platform_probe(struct platform_device *pdev)
 		res.aperture_phys = r->start;
 		res.aperture_bytes = resource_size(r);
 	}
+	res.coherent = device_get_dma_attr(dev) == DEV_DMA_COHERENT;
 	ret = gtu_platform_on(p);
 	if (ret)
 		return ret;

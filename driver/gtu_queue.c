@@ -10,36 +10,29 @@
 static void gtu_ring_free(struct gtu_device *gtu, struct gtu_ring *ring)
 {
 	if (ring->cpu)
-		dma_free_coherent(gtu->parent, ring->bytes, ring->cpu, ring->dma);
-	kvfree(ring->pfn);
+		dma_vunmap_noncontiguous(gtu->parent, ring->cpu);
+	if (ring->sgt)
+		dma_free_noncontiguous(gtu->parent, ring->bytes, ring->sgt, ring->dir);
 	memset(ring, 0, sizeof(*ring));
 }
 
-static int gtu_ring_alloc(struct gtu_device *gtu, struct gtu_ring *ring, size_t bytes)
+/* The memory needs no syncs, because the device's accesses are coherent. */
+static int gtu_ring_alloc(struct gtu_device *gtu, struct gtu_ring *ring, size_t bytes,
+			  enum dma_data_direction dir)
 {
-	struct sg_page_iter it;
-	struct sg_table sgt;
-	unsigned int n = 0;
-	int ret;
-
 	ring->bytes = PAGE_ALIGN(bytes);
-	ring->pfn = kvcalloc(ring->bytes >> PAGE_SHIFT, sizeof(*ring->pfn), GFP_KERNEL_ACCOUNT);
+	ring->dir = dir;
 	/* users choose the size: report the failure to them, not in the log */
-	ring->cpu = dma_alloc_coherent(gtu->parent, ring->bytes, &ring->dma,
-				       GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	ret = -ENOMEM;
-	if (!ring->pfn || !ring->cpu)
-		goto err;
-	ret = dma_get_sgtable(gtu->parent, &sgt, ring->cpu, ring->dma, ring->bytes);
-	if (ret)
-		goto err;
-	for_each_sg_page(sgt.sgl, &it, sgt.orig_nents, 0)
-		ring->pfn[n++] = page_to_pfn(sg_page_iter_page(&it));
-	sg_free_table(&sgt);
+	ring->sgt = dma_alloc_noncontiguous(gtu->parent, ring->bytes, dir,
+					    GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN, 0);
+	if (ring->sgt)
+		ring->cpu = dma_vmap_noncontiguous(gtu->parent, ring->bytes, ring->sgt);
+	if (!ring->cpu) {
+		gtu_ring_free(gtu, ring);
+		return -ENOMEM;
+	}
+	ring->dma = sg_dma_address(ring->sgt->sgl);
 	return 0;
-err:
-	gtu_ring_free(gtu, ring);
-	return ret;
 }
 
 static void gtu_queue_release(struct kref *ref)
@@ -154,10 +147,10 @@ static struct gtu_queue *gtu_queue_new(struct gtu_ctx *ctx, u32 sq_log2, u32 cq_
 	INIT_LIST_HEAD(&q->ready);
 	q->notified_state = GTU_QUEUE_ENABLED;
 	q->seen.since = jiffies;
-	ret = gtu_ring_alloc(gtu, &q->sq, sizeof(struct gtu_hw_desc) << sq_log2);
+	ret = gtu_ring_alloc(gtu, &q->sq, sizeof(struct gtu_hw_desc) << sq_log2, DMA_TO_DEVICE);
 	if (!ret)
 		ret = gtu_ring_alloc(gtu, &q->cq, (sizeof(struct gtu_hw_cpl) << cq_log2) +
-					sizeof(struct gtu_hw_queue_status));
+					sizeof(struct gtu_hw_queue_status), DMA_BIDIRECTIONAL);
 	if (!ret)
 		ret = ida_alloc_max(&gtu->queue_ids, gtu->max_queues - 1, GFP_KERNEL);
 	if (ret < 0) {

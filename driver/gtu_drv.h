@@ -212,21 +212,21 @@ struct gtu_ctx {
 	u16 *generation;		/* of each slot: the last one used */
 	spinlock_t region_lock;		/* taken to change region[], so that mmap() can read it */
 	struct gtu_region **region;	/* by slot */
-	unsigned long chunks;		/* page list chunks in use */
 
+	atomic_long_t chunks;		/* page list chunks in use */
 	atomic_long_t aperture_pages;	/* aperture pages in use */
 	atomic_t aperture_maps;
 	bool aperture_revoked;		/* under gtu->map_lock */
 };
 
-/*
- * Page lists for the device: chunks of 512 addresses, allocated in blocks of a
- * page.
- */
+/* Page lists for the device: chunks of 512 addresses. */
 struct gtu_list {
-	unsigned int chunks, blocks;
-	__le64 **block;
-	dma_addr_t *block_dma;
+	unsigned int chunks;
+	struct gtu_chunk {
+		__le64 *cpu;
+		dma_addr_t dma;
+		size_t bytes;		/* of the allocation that starts here; else 0 */
+	} *chunk;
 };
 
 /*

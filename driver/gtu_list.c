@@ -10,50 +10,62 @@
 
 #define GTU_SHIFT_MIN		12
 #define GTU_SHIFT_MAX		40
-#define GTU_PER_BLOCK		((unsigned int)(PAGE_SIZE / GTU_CHUNK_BYTES))
+/* first attempt: an allocation of 64 chunks, without reclaim effort */
+#define GTU_LIST_ORDER		(18 - PAGE_SHIFT)
 
-static __le64 *gtu_chunk(struct gtu_list *l, unsigned int n, dma_addr_t *dma)
+static __le64 *gtu_chunk(struct gtu_list *l, unsigned int n)
 {
-	size_t at = n % GTU_PER_BLOCK * GTU_CHUNK_BYTES;
-
-	if (dma)
-		*dma = l->block_dma[n / GTU_PER_BLOCK] + at;
-	return (void *)l->block[n / GTU_PER_BLOCK] + at;
+	return l->chunk[n].cpu;
 }
 
 void gtu_list_free(struct gtu_ctx *ctx, struct gtu_list *l)
 {
 	unsigned int i;
 
-	for (i = 0; i < l->blocks; i++)
-		dma_free_coherent(ctx->gtu->parent, PAGE_SIZE, l->block[i], l->block_dma[i]);
-	ctx->chunks -= l->chunks;
-	kvfree(l->block);
-	kvfree(l->block_dma);
+	for (i = 0; l->chunk && i < l->chunks; i++)
+		if (l->chunk[i].bytes)
+			dma_free_coherent(ctx->gtu->parent, l->chunk[i].bytes, l->chunk[i].cpu,
+					  l->chunk[i].dma);
+	atomic_long_sub(l->chunks, &ctx->chunks);
+	kvfree(l->chunk);
 	memset(l, 0, sizeof(*l));
 }
 
 static int gtu_list_alloc(struct gtu_ctx *ctx, struct gtu_list *l, unsigned int chunks)
 {
-	unsigned int blocks = DIV_ROUND_UP(chunks, GTU_PER_BLOCK);
+	unsigned int order = GTU_LIST_ORDER, n = 0, i;
 
-	if (chunks > GTU_CTX_CHUNKS - ctx->chunks)
-		return -ENOSPC;
-	l->block = kvcalloc(blocks, sizeof(*l->block), GFP_KERNEL_ACCOUNT);
-	l->block_dma = kvcalloc(blocks, sizeof(*l->block_dma), GFP_KERNEL_ACCOUNT);
 	l->chunks = chunks;
-	ctx->chunks += chunks;
-	if (!l->block || !l->block_dma)
-		goto err;
-	for (; l->blocks < blocks; l->blocks++) {
-		l->block[l->blocks] = dma_alloc_coherent(ctx->gtu->parent, PAGE_SIZE,
-							 &l->block_dma[l->blocks],
-							 GFP_KERNEL_ACCOUNT);
-		if (!l->block[l->blocks])
-			goto err;
+	if (atomic_long_add_return(chunks, &ctx->chunks) > GTU_CTX_CHUNKS) {
+		gtu_list_free(ctx, l);
+		return -ENOSPC;
 	}
-	return 0;
-err:
+	l->chunk = kvcalloc(chunks, sizeof(*l->chunk), GFP_KERNEL_ACCOUNT);
+	while (l->chunk && n < chunks) {
+		struct gtu_chunk *c = &l->chunk[n];
+		size_t bytes;
+
+		while (order && PAGE_SIZE << (order - 1) >= (chunks - n) * GTU_CHUNK_BYTES)
+			order--;
+		bytes = PAGE_SIZE << order;
+		c->cpu = dma_alloc_coherent(ctx->gtu->parent, bytes, &c->dma, GFP_KERNEL_ACCOUNT |
+					    (order ? __GFP_NORETRY | __GFP_NOWARN : 0));
+		if (!c->cpu && !order)
+			break;
+		if (!c->cpu) {
+			order--;
+			continue;
+		}
+		c->bytes = bytes;
+		for (i = 1; i < bytes / GTU_CHUNK_BYTES && n + i < chunks; i++) {
+			c[i].cpu = c->cpu + i * GTU_CHUNK_ENTRIES;
+			c[i].dma = c->dma + i * GTU_CHUNK_BYTES;
+		}
+		n += i;
+		cond_resched();
+	}
+	if (n == chunks)
+		return 0;
 	gtu_list_free(ctx, l);
 	return -ENOMEM;
 }
@@ -94,25 +106,25 @@ static void gtu_list_fill(struct gtu_list *l, struct sg_table *sgt, unsigned int
 		u64 page = at >> shift;
 
 		for (; bus < end && page < pages; bus += mask + 1, page++)
-			gtu_chunk(l, page / GTU_CHUNK_ENTRIES, NULL)[page % GTU_CHUNK_ENTRIES] =
+			gtu_chunk(l, page / GTU_CHUNK_ENTRIES)[page % GTU_CHUNK_ENTRIES] =
 				cpu_to_le64(bus);
 		at += sg_dma_len(sg);
+		cond_resched();
 	}
 }
 
 /*
- * Build r->list and set base, offset and layout flags of @entry. Called under
- * ctx->lock.
+ * Build r->list and set base, offset and layout flags of @entry. Not under
+ * ctx->lock, because a list can have millions of entries.
  */
 int gtu_list_build(struct gtu_ctx *ctx, struct gtu_region *r, struct gtu_hw_region *entry)
 {
 	struct sg_table *sgt = r->sgt;
 	unsigned int shift, levels, chunks, below, above, i;
-	dma_addr_t first, dma;
+	dma_addr_t first;
 	u64 pages, offset, n;
 	int ret;
 
-	lockdep_assert_held(&ctx->lock);
 	if (r->extent) {
 		entry->base = cpu_to_le64((u64)r->extent->first << PAGE_SHIFT);
 		entry->flags = cpu_to_le32(GTU_REGION_APERTURE |
@@ -160,15 +172,13 @@ int gtu_list_build(struct gtu_ctx *ctx, struct gtu_region *r, struct gtu_hw_regi
 	for (n = DIV_ROUND_UP_ULL(pages, GTU_CHUNK_ENTRIES); n > 1; n = above) {
 		above = DIV_ROUND_UP(n, GTU_CHUNK_ENTRIES);
 		for (i = 0; i < n; i++) {
-			__le64 *to = gtu_chunk(&r->list, below + n + i / GTU_CHUNK_ENTRIES, NULL);
+			__le64 *to = gtu_chunk(&r->list, below + n + i / GTU_CHUNK_ENTRIES);
 
-			gtu_chunk(&r->list, below + i, &dma);
-			to[i % GTU_CHUNK_ENTRIES] = cpu_to_le64(dma);
+			to[i % GTU_CHUNK_ENTRIES] = cpu_to_le64(r->list.chunk[below + i].dma);
 		}
 		below += n;
 	}
-	gtu_chunk(&r->list, below, &dma);
-	entry->base = cpu_to_le64(dma);
+	entry->base = cpu_to_le64(r->list.chunk[below].dma);
 	entry->offset = cpu_to_le64(offset);
 	entry->flags = cpu_to_le32(levels << GTU_REGION_LEVELS_SHIFT |
 				   shift << GTU_REGION_PAGE_SHIFT);

@@ -331,6 +331,7 @@ void gtu_region_free(struct gtu_ctx *ctx, struct gtu_region *r, bool quiesced)
 			r->pages);
 		return;
 	}
+	gtu_list_free(ctx, &r->list);
 	if (IS_ENABLED(CONFIG_DMA_SHARED_BUFFER) && r->attach)
 		gtu_import_free(r);
 	else if (r->sgt)

@@ -55,18 +55,17 @@ int gtu_region_publish(struct gtu_ctx *ctx, struct gtu_region *r, u32 *key)
 	u32 flags;
 	int slot, ret;
 
+	ret = gtu_list_build(ctx, r, &entry);
+	if (ret)
+		return ret;
 	ret = mutex_lock_killable(&ctx->lock);
 	if (ret)
 		return ret;
 	ret = -ENODEV;
 	if (ctx->torn_down || gtu_ctx_dead(ctx))
 		goto out;
-	ret = gtu_list_build(ctx, r, &entry);
-	if (ret)
-		goto out;
 	slot = gtu_slot_alloc(ctx);
 	if (slot < 0) {
-		gtu_list_free(ctx, &r->list);
 		ret = slot;
 		goto out;
 	}
@@ -167,8 +166,6 @@ int gtu_region_remove(struct gtu_ctx *ctx, u32 key, bool internal)
 	}
 	trace_gtu_region_remove(ctx, key, ret);
 	gtu_slot_free(ctx, slot);
-	if (quiesced)
-		gtu_list_free(ctx, &r->list);
 	mutex_unlock(&ctx->lock);
 	gtu_region_free(ctx, r, quiesced);
 	return ret;
@@ -190,8 +187,6 @@ void gtu_region_drop_all(struct gtu_ctx *ctx, bool quiesced)
 			continue;
 		gtu_entry_clear(ctx, slot);
 		gtu_slot_free(ctx, slot);
-		if (quiesced)
-			gtu_list_free(ctx, &r->list);
 		gtu_region_free(ctx, r, quiesced);
 		cond_resched();
 	}

@@ -185,10 +185,10 @@ static void gtu_print_queues(struct gtu_text *t, struct gtu_ctx *ctx)
 
 static void gtu_print_context(struct gtu_text *t, struct gtu_ctx *ctx)
 {
-	gtu_print(t, "context %u: pid %d (%s) epoch %u%s, %u queues, %u region slots taken of %u, %lu chunks, table at %pad\n",
+	gtu_print(t, "context %u: pid %d (%s) epoch %u%s, %u queues, %u region slots taken of %u, %ld chunks, table at %pad\n",
 		  ctx->id, ctx->pid, ctx->comm, ctx->epoch, gtu_ctx_dead(ctx) ? " (dead)" : "",
-		  ctx->queues, bitmap_weight(ctx->used, ctx->slots), ctx->slots, ctx->chunks,
-		  &ctx->table_dma);
+		  ctx->queues, bitmap_weight(ctx->used, ctx->slots), ctx->slots,
+		  atomic_long_read(&ctx->chunks), &ctx->table_dma);
 }
 
 static const char *gtu_region_kind(const struct gtu_region *r)

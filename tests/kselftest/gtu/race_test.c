@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
  * Tests races in which one thread predicts another's action: a key is removed before its owner
- * receives it, and another process resets the function during a call.
+ * receives it, and another process resets the function during a call. Tests that long calls of one
+ * thread do not delay those of another.
  *
  * A kernel with KASAN is needed to detect memory errors.
  */
+#include <sched.h>
+#include <sys/resource.h>
+
 #include "gtu_trust.h"
 
 #define PAGES	512u
@@ -122,6 +126,79 @@ TEST_F_TIMEOUT(race, reset_in_a_call, 120)
 	pthread_join(thread, NULL);
 	TH_LOG("%u calls during %u resets", n, i);
 	EXPECT_LT(0u, n);
+}
+
+#define PIECE		(4u << 20)
+#define PIECES		256u
+#define ROUNDS		6u
+
+struct caller {
+	int fd;
+	long sleeps;			/* in its calls */
+};
+
+/* Call an ioctl that takes the context's lock and returns at once: it sleeps only for the lock. */
+static void *call_repeatedly(void *arg)
+{
+	struct caller *c = arg;
+	struct rusage r;
+
+	while (!stop) {
+		region_remove(c->fd, 0);
+		getrusage(RUSAGE_THREAD, &r);
+		__atomic_store_n(&c->sleeps, r.ru_nvcsw, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+/*
+ * The page list of a region of 1 GiB of scattered pages is built without the context's lock. Both
+ * threads are on one CPU: when the scheduler switches to the caller while the other thread holds the
+ * lock, the caller must sleep.
+ */
+TEST_F_TIMEOUT(race, page_lists_delay_no_call, 120)
+{
+	struct caller c = { .fd = self->fd };
+	int file = memfd_create("gtu", 0);
+	long before, slept = 0;
+	uint32_t key, i, at;
+	pthread_t thread;
+	cpu_set_t one;
+	uint8_t *p;
+
+	NEEDS_ROOT;
+	if (sizeof(void *) < 8)
+		SKIP(return, "needs a 64-bit address space");
+	if (!access("/sys/kernel/debug/dma-api", F_OK))
+		SKIP(return, "needs a kernel without DMA-API debugging, which warns if a page is "
+			     "mapped more than 7 times");
+	CPU_ZERO(&one);
+	CPU_SET(0, &one);
+	ASSERT_EQ(0, sched_setaffinity(0, sizeof(one), &one));
+	ASSERT_EQ(0, ftruncate(file, PIECE));
+	p = mmap(NULL, (size_t)PIECE * PIECES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	ASSERT_NE(MAP_FAILED, (void *)p);
+	for (i = 0; i < PIECES; i++)
+		ASSERT_NE(MAP_FAILED, mmap(p + (size_t)i * PIECE, PIECE, PROT_READ | PROT_WRITE,
+					   MAP_SHARED | MAP_FIXED, file, 0));
+	/* the kernel allocates pages in the order of their first use */
+	for (i = 0, at = 0; i < PIECE / PAGE; i++, at = (at + 333) % (PIECE / PAGE))
+		p[(size_t)at * PAGE] = 1;
+	stop = false;
+	pthread_create(&thread, NULL, call_repeatedly, &c);
+	for (i = 0; i < ROUNDS; i++) {
+		before = __atomic_load_n(&c.sleeps, __ATOMIC_RELAXED);
+		ASSERT_EQ(0, region_add(self->fd, p, (uint64_t)PIECE * PIECES, RW, &key));
+		slept += __atomic_load_n(&c.sleeps, __ATOMIC_RELAXED) - before;
+		/* not counted: this waits for the device under the lock */
+		ASSERT_EQ(0, region_remove(self->fd, key));
+	}
+	stop = true;
+	pthread_join(thread, NULL);
+	/* publishing takes the lock, for less than a microsecond */
+	EXPECT_GE(1, slept);
+	munmap(p, (size_t)PIECE * PIECES);
+	close(file);
 }
 
 TEST_HARNESS_MAIN

@@ -59,6 +59,21 @@ static unsigned long gtu_percent(unsigned long pages, unsigned int percent)
 	return mult_frac(pages, min(percent, 100u), 100u);
 }
 
+/* First fit, aligned for huge entries if there is such a range. */
+static unsigned long gtu_extent_find(struct gtu_device *gtu, unsigned long pages)
+{
+	const unsigned long huge = PMD_SIZE >> PAGE_SHIFT;
+	unsigned long first = gtu->aperture_pages;
+
+	if (pages >= huge)
+		first = bitmap_find_next_zero_area(gtu->aperture_used, gtu->aperture_pages, 0,
+						   pages, huge - 1);
+	if (first >= gtu->aperture_pages)
+		first = bitmap_find_next_zero_area(gtu->aperture_used, gtu->aperture_pages, 0,
+						   pages, 0);
+	return first;
+}
+
 static struct gtu_extent *gtu_extent_alloc(struct gtu_ctx *ctx, unsigned long pages)
 {
 	struct gtu_device *gtu = ctx->gtu;
@@ -83,7 +98,7 @@ static struct gtu_extent *gtu_extent_alloc(struct gtu_ctx *ctx, unsigned long pa
 		goto err;
 	}
 	mutex_lock(&gtu->aperture_lock);
-	p->first = bitmap_find_next_zero_area(gtu->aperture_used, gtu->aperture_pages, 0, pages, 0);
+	p->first = gtu_extent_find(gtu, pages);
 	if (p->first >= gtu->aperture_pages) {
 		mutex_unlock(&gtu->aperture_lock);
 		goto err;
@@ -262,6 +277,30 @@ static vm_fault_t gtu_aperture_fault(struct vm_fault *vmf)
 	return ret;
 }
 
+#ifdef CONFIG_ARCH_SUPPORTS_PMD_PFNMAP
+static vm_fault_t gtu_aperture_huge_fault(struct vm_fault *vmf, unsigned int order)
+{
+	unsigned long at = vmf->address & PMD_MASK;
+	struct vm_area_struct *vma = vmf->vma;
+	struct gtu_extent *p = vma->vm_private_data;
+	struct gtu_ctx *ctx = p->ctx;
+	vm_fault_t ret = VM_FAULT_FALLBACK;
+	unsigned long page, pfn;
+
+	if (order != PMD_ORDER || at < vma->vm_start || at + PMD_SIZE > vma->vm_end)
+		return ret;
+	page = vmf->pgoff - ((vmf->address - at) >> PAGE_SHIFT) - p->pgoff;
+	pfn = PHYS_PFN(ctx->gtu->aperture_phys) + p->first + page;
+	if (page + (PMD_SIZE >> PAGE_SHIFT) > p->pages || pfn % (PMD_SIZE >> PAGE_SHIFT))
+		return ret;
+	down_read(&ctx->gtu->map_lock);
+	if (!ctx->aperture_revoked && READ_ONCE(ctx->gtu->state) == GTU_STATE_UP)
+		ret = gtu_insert_huge(vmf, pfn);
+	up_read(&ctx->gtu->map_lock);
+	return ret;
+}
+#endif
+
 static void gtu_aperture_vma_open(struct vm_area_struct *vma)
 {
 	struct gtu_extent *p = vma->vm_private_data;
@@ -282,6 +321,9 @@ static const struct vm_operations_struct gtu_aperture_vm_ops = {
 	.open = gtu_aperture_vma_open,
 	.close = gtu_aperture_vma_close,
 	.fault = gtu_aperture_fault,
+#ifdef CONFIG_ARCH_SUPPORTS_PMD_PFNMAP
+	.huge_fault = gtu_aperture_huge_fault,
+#endif
 };
 
 /* The mapping takes over the caller's reference. Pages are inserted by faults. */

@@ -10,6 +10,8 @@
 #include "gtu_drv.h"
 
 #define GTU_BUFFER_ORDER	9	/* order of the first allocation attempt */
+/* blocks of this order stay whole: the kernel maps them by huge entries */
+#define GTU_HUGE_ORDER		(PMD_SHIFT - PAGE_SHIFT)
 
 static unsigned int buffer_mib;
 module_param(buffer_mib, uint, 0644);
@@ -22,10 +24,11 @@ MODULE_PARM_DESC(user_buffer_mib, "Maximum MiB of driver buffers per user and de
 static void gtu_buffer_release(struct kref *ref)
 {
 	struct gtu_buffer *b = container_of(ref, struct gtu_buffer, ref);
-	unsigned long i;
+	unsigned long i, n;
 
-	for (i = 0; b->page && i < b->pages && b->page[i]; i++) {
-		__free_page(b->page[i]);
+	for (i = 0; b->page && i < b->pages && b->page[i]; i += n) {
+		n = compound_nr(b->page[i]);
+		put_page(b->page[i]);
 		cond_resched();
 	}
 	atomic_long_sub(b->pages, &b->gtu->buffer_pages);
@@ -53,13 +56,16 @@ static int gtu_buffer_fill(struct gtu_buffer *b)
 	unsigned int order = GTU_BUFFER_ORDER, i;
 	unsigned long n = 0;
 	struct page *page;
+	bool huge;
 	gfp_t gfp;
 
 	while (n < b->pages) {
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		order = min_t(unsigned int, order, ilog2(b->pages - n));
-		gfp = GFP_KERNEL_ACCOUNT | __GFP_ZERO | (order ? __GFP_NORETRY | __GFP_NOWARN : 0);
+		huge = GTU_HUGE_BUFFERS && order == GTU_HUGE_ORDER;
+		gfp = GFP_KERNEL_ACCOUNT | __GFP_ZERO | (order ? __GFP_NORETRY | __GFP_NOWARN : 0) |
+		      (huge ? __GFP_COMP : 0);
 		page = alloc_pages(gfp, order);
 		if (!page) {
 			if (!order)
@@ -67,7 +73,10 @@ static int gtu_buffer_fill(struct gtu_buffer *b)
 			order--;
 			continue;
 		}
-		split_page(page, order);
+		if (huge)
+			b->huge += 1u << order;
+		else
+			split_page(page, order);
 		for (i = 0; i < 1u << order; i++)
 			b->page[n++] = page + i;
 		/* this may clear a quarter of all memory */

@@ -25,6 +25,27 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set, vm_f
 #define GTU_PIN_PRIVATE 0
 #endif
 
+/* The page frame number had a type of its own before Linux 6.17. */
+#ifdef GTU_HAS_PFN_T
+#include <linux/pfn_t.h>
+#define GTU_PFN(pfn) __pfn_to_pfn_t(pfn, PFN_DEV)
+#else
+#define GTU_PFN(pfn) (pfn)
+#endif
+#define gtu_insert_huge(vmf, pfn)                                                                  \
+	vmf_insert_pfn_pmd(vmf, GTU_PFN(pfn), (vmf)->flags & FAULT_FLAG_WRITE)
+
+/*
+ * Drivers can map huge pages of their own since Linux 6.16. Before, a fault that
+ * returned a huge page was enough, until kernels began to compare it with the
+ * size of the file, which is 0 for a device.
+ */
+#if defined(GTU_HAS_INSERT_FOLIO_PMD) || LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
+#define GTU_HUGE_BUFFERS IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE)
+#else
+#define GTU_HUGE_BUFFERS 0
+#endif
+
 #ifndef GTU_HAS_MAP_ATTACHMENT_UNLOCKED
 #define dma_buf_map_attachment_unlocked dma_buf_map_attachment
 #define dma_buf_unmap_attachment_unlocked dma_buf_unmap_attachment

@@ -78,6 +78,7 @@ static const struct file_operations gtu_fops = {
 	.unlocked_ioctl = gtu_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 	.mmap = gtu_mmap,
+	.get_unmapped_area = thp_get_unmapped_area,	/* addresses that fit huge entries */
 	.poll = gtu_poll,
 	.read = gtu_read,
 };

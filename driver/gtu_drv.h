@@ -239,6 +239,8 @@ struct gtu_buffer {
 	kuid_t uid;			/* charged */
 	unsigned long pages;
 	struct page **page;
+	unsigned long huge;		/* of these pages, in blocks that fit a huge entry */
+	unsigned long pgoff;		/* of the first page in the file, once mapped */
 
 	struct mutex lock;		/* protects all below */
 	struct list_head attachments;	/* of all dma-bufs of this buffer */

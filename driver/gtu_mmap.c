@@ -115,10 +115,71 @@ static void gtu_buffer_vma_close(struct vm_area_struct *vma)
 	gtu_buffer_put(vma->vm_private_data);
 }
 
+#ifdef GTU_HAS_INSERT_FOLIO_PMD
+static vm_fault_t gtu_buffer_huge_fault(struct vm_fault *vmf, unsigned int order)
+{
+	unsigned long at = vmf->address & PMD_MASK;
+	struct vm_area_struct *vma = vmf->vma;
+	struct gtu_buffer *b = vma->vm_private_data;
+	unsigned long page;
+	struct folio *folio;
+
+	if (order != PMD_ORDER || at < vma->vm_start || at + PMD_SIZE > vma->vm_end)
+		return VM_FAULT_FALLBACK;
+	page = vmf->pgoff - ((vmf->address - at) >> PAGE_SHIFT) - b->pgoff;
+	if (page + (PMD_SIZE >> PAGE_SHIFT) > b->pages)
+		return VM_FAULT_FALLBACK;
+	folio = page_folio(b->page[page]);
+	if (folio_order(folio) != PMD_ORDER || folio_page(folio, 0) != b->page[page])
+		return VM_FAULT_FALLBACK;
+	return vmf_insert_folio_pmd(vmf, folio, vmf->flags & FAULT_FLAG_WRITE);
+}
+#endif
+
+/* Before Linux 6.16 the kernel maps the whole block of a huge page if the addresses allow it. */
+static vm_fault_t gtu_buffer_fault(struct vm_fault *vmf)
+{
+	struct gtu_buffer *b = vmf->vma->vm_private_data;
+	unsigned long page = vmf->pgoff - b->pgoff;
+
+	if (page >= b->pages)
+		return VM_FAULT_SIGBUS;
+	vmf->page = b->page[page];
+	get_page(vmf->page);
+	return 0;
+}
+
 static const struct vm_operations_struct gtu_buffer_vm_ops = {
 	.open = gtu_buffer_vma_open,
 	.close = gtu_buffer_vma_close,
 };
+
+static const struct vm_operations_struct gtu_buffer_fault_vm_ops = {
+	.open = gtu_buffer_vma_open,
+	.close = gtu_buffer_vma_close,
+	.fault = gtu_buffer_fault,
+#ifdef GTU_HAS_INSERT_FOLIO_PMD
+	.huge_fault = gtu_buffer_huge_fault,
+#endif
+};
+
+/*
+ * vm_map_pages_zero() makes small entries: use faults if most pages are in huge
+ * blocks. Either way the memory is ordinary memory for system calls.
+ */
+static int gtu_buffer_mmap(struct gtu_buffer *b, struct vm_area_struct *vma)
+{
+	if (vma_pages(vma) != b->pages)
+		return -EINVAL;
+	vma->vm_private_data = b;
+	if (b->huge > b->pages / 2) {
+		b->pgoff = vma->vm_pgoff;
+		vma->vm_ops = &gtu_buffer_fault_vm_ops;
+		return 0;
+	}
+	vma->vm_ops = &gtu_buffer_vm_ops;
+	return vm_map_pages_zero(vma, b->page, b->pages);
+}
 
 /* Zap all mappings of a dead queue. */
 void gtu_queue_unmap(struct gtu_queue *q)
@@ -192,7 +253,7 @@ static int gtu_mmap_region(struct gtu_ctx *ctx, struct vm_area_struct *vma, u32 
 	struct gtu_buffer *b = NULL;
 	struct gtu_extent *p = NULL;
 	struct gtu_region *r;
-	int ret = -EINVAL;
+	int ret;
 
 	spin_lock(&ctx->region_lock);
 	r = gtu_region_at(ctx, slot);
@@ -208,15 +269,10 @@ static int gtu_mmap_region(struct gtu_ctx *ctx, struct vm_area_struct *vma, u32 
 	if (!b && !p)
 		return -ENOENT;
 	if (b) {
-		if (vma_pages(vma) == b->pages)
-			ret = vm_map_pages_zero(vma, b->page, b->pages);
-		if (ret) {
+		ret = gtu_buffer_mmap(b, vma);
+		if (ret)
 			gtu_buffer_put(b);
-			return ret;
-		}
-		vma->vm_private_data = b;
-		vma->vm_ops = &gtu_buffer_vm_ops;
-		return 0;
+		return ret;
 	}
 	if (vma_pages(vma) != p->pages) {
 		gtu_extent_put(p);

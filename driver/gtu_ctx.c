@@ -3,7 +3,10 @@
 #include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/fs.h>
+#include <linux/math64.h>
 #include <linux/module.h>
+#include <linux/pci.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 
 #include "gtu_drv.h"
@@ -11,6 +14,10 @@
 static unsigned int user_contexts;
 module_param(user_contexts, uint, 0644);
 MODULE_PARM_DESC(user_contexts, "Maximum number of contexts per user; 0: a quarter of the device's; not for CAP_SYS_RESOURCE");
+
+#define GTU_USAGE_MS	20
+
+static atomic64_t gtu_clients;
 
 static size_t gtu_table_bytes(struct gtu_ctx *ctx)
 {
@@ -110,11 +117,69 @@ void gtu_user_uncharge(struct gtu_device *gtu, kuid_t uid, enum gtu_resource wha
 }
 
 /*
- * Register the context with the device. Under ctx->lock once the context is
+ * What the context's jobs have used of the device. Unless @now, reads the device's
+ * counters at most every 20 ms, because every user may ask. A dead context keeps
+ * its last values.
+ */
+void gtu_ctx_usage(struct gtu_ctx *ctx, struct gtu_usage *usage, bool now)
+{
+	u64 read[GTU_MBOX_RESULTS];
+
+	mutex_lock(&ctx->usage_lock);
+	if (ctx->gtu->caps & GTU_CAP_CTX_COUNTERS && !gtu_ctx_dead(ctx) &&
+	    (now || ktime_ms_delta(ktime_get(), ctx->usage_time) >= GTU_USAGE_MS) &&
+	    !GTU_MBOX_QUERY(ctx->gtu, ctx->epoch, GTU_MBOX_CTX_COUNTERS, read, ctx->id)) {
+		ctx->usage.jobs = ctx->usage_before.jobs + read[0];
+		ctx->usage.failed = ctx->usage_before.failed + read[1];
+		ctx->usage.cycles = ctx->usage_before.cycles + read[2];
+		ctx->usage_time = ktime_get();
+	}
+	*usage = ctx->usage;
+	mutex_unlock(&ctx->usage_lock);
+}
+
+/* Keys as in the kernel's Documentation/gpu/drm-usage-stats.rst, where they fit. */
+void gtu_show_fdinfo(struct seq_file *m, struct file *file)
+{
+	struct gtu_ctx *ctx = file->private_data;
+	struct gtu_device *gtu = ctx->gtu;
+	unsigned long memory = atomic_long_read(&ctx->memory_pages);
+	unsigned long aperture = atomic_long_read(&ctx->aperture_pages);
+	int inside = gtu_enter(ctx);
+	struct gtu_usage usage;
+
+	gtu_ctx_usage(ctx, &usage, false);
+	seq_printf(m, "drm-driver:\t" GTU_NAME "\ndrm-client-id:\t%llu\n", ctx->client);
+	if (inside >= 0 && dev_is_pci(gtu->parent))
+		seq_printf(m, "drm-pdev:\t%s\n", dev_name(gtu->parent));
+	if (gtu->caps & GTU_CAP_CTX_COUNTERS && gtu->clock_hz) {
+		seq_printf(m, "drm-engine-gtu:\t%llu ns\n",
+			   mul_u64_u64_div_u64(usage.cycles, NSEC_PER_SEC, gtu->clock_hz));
+		seq_printf(m, "drm-cycles-gtu:\t%llu\n", usage.cycles);
+		seq_printf(m, "drm-maxfreq-gtu:\t%llu Hz\n", gtu->clock_hz);
+		seq_printf(m, "gtu-jobs:\t%llu\n", usage.jobs);
+		seq_printf(m, "gtu-jobs-failed:\t%llu\n", usage.failed);
+	}
+	/* regions and the aperture are always resident */
+	seq_printf(m, "drm-total-memory:\t%lu KiB\n", memory << (PAGE_SHIFT - 10));
+	seq_printf(m, "drm-resident-memory:\t%lu KiB\n", memory << (PAGE_SHIFT - 10));
+	seq_printf(m, "drm-total-aperture:\t%lu KiB\n", aperture << (PAGE_SHIFT - 10));
+	seq_printf(m, "drm-resident-aperture:\t%lu KiB\n", aperture << (PAGE_SHIFT - 10));
+	seq_printf(m, "gtu-device:\t%s\n", dev_name(&gtu->dev));
+	seq_printf(m, "gtu-context:\t%u\n", ctx->id);
+	seq_printf(m, "gtu-queues:\t%u\n", READ_ONCE(ctx->queues));
+	gtu_leave(ctx, inside);
+}
+
+/*
+ * Register the context with the device, whose counters of it begin at 0. Under ctx->lock once the context is
  * published.
  */
 int gtu_ctx_enable(struct gtu_ctx *ctx)
 {
+	mutex_lock(&ctx->usage_lock);
+	ctx->usage_before = ctx->usage;
+	mutex_unlock(&ctx->usage_lock);
 	return GTU_MBOX(ctx->gtu, ctx->epoch, GTU_MBOX_CTX_ENABLE, ctx->id, ctx->table_dma,
 			ctx->gtu->regions_log2, 1);
 }
@@ -150,6 +215,8 @@ struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *map
 	get_task_comm(ctx->comm, current);
 	ctx->slots = 1u << gtu->regions_log2;
 	mutex_init(&ctx->lock);
+	mutex_init(&ctx->usage_lock);
+	ctx->client = atomic64_inc_return(&gtu_clients);
 	spin_lock_init(&ctx->region_lock);
 	INIT_LIST_HEAD(&ctx->link);
 	init_waitqueue_head(&ctx->event_wait);

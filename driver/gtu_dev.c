@@ -80,6 +80,7 @@ static const struct file_operations gtu_fops = {
 	.mmap = gtu_mmap,
 	.get_unmapped_area = thp_get_unmapped_area,	/* addresses that fit huge entries */
 	.poll = gtu_poll,
+	.show_fdinfo = gtu_show_fdinfo,
 	.read = gtu_read,
 };
 

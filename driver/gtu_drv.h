@@ -7,7 +7,8 @@
  * before gtu->map_lock and never with the others: mmap() and page faults must
  * not wait for the device. Take none of these while holding gtu->aperture_lock
  * or buffer->lock. Spinlocks, innermost: queue->wait_lock, ctx->event_lock.
- * gtu->ctx_lock, gtu->user_lock and ctx->region_lock are taken alone. Queues are
+ * gtu->ctx_lock, gtu->user_lock and ctx->region_lock are taken alone;
+ * ctx->usage_lock is taken before gtu->mbox_lock only. Queues are
  * looked up under RCU. Do not access user memory under ctx->lock.
  */
 #ifndef GTU_DRV_H
@@ -214,6 +215,14 @@ struct gtu_ctx {
 	struct gtu_region **region;	/* by slot */
 
 	atomic_long_t chunks;		/* page list chunks in use */
+	atomic_long_t memory_pages;	/* host memory of its regions */
+
+	u64 client;			/* unique while the module is loaded */
+	struct mutex usage_lock;	/* taken outside of gtu->mbox_lock; protects usage */
+	struct gtu_usage {
+		u64 jobs, failed, cycles;
+	} usage, usage_before;		/* in all; before the device's counters began at 0 */
+	ktime_t usage_time;		/* of the last read */
 	atomic_long_t aperture_pages;	/* aperture pages in use */
 	atomic_t aperture_maps;
 	bool aperture_revoked;		/* under gtu->map_lock */
@@ -460,6 +469,8 @@ struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *map
 void gtu_ctx_teardown(struct gtu_ctx *ctx);
 void gtu_ctx_close(struct gtu_ctx *ctx);
 void gtu_ctx_put(struct gtu_ctx *ctx);
+void gtu_ctx_usage(struct gtu_ctx *ctx, struct gtu_usage *usage, bool now);
+void gtu_show_fdinfo(struct seq_file *m, struct file *file);
 struct gtu_ctx *gtu_ctx_next(struct gtu_device *gtu, u32 from);
 int gtu_user_charge(struct gtu_device *gtu, kuid_t uid, enum gtu_resource what, unsigned long n,
 		    unsigned long limit);

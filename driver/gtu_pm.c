@@ -111,11 +111,21 @@ static int gtu_queues_suspend(struct gtu_device *gtu)
 	return 0;
 }
 
-/* Contexts that are dead must stay dead, whatever epochs follow. */
+/*
+ * Contexts that are dead must stay dead, whatever epochs follow. The device loses
+ * the counters of the others.
+ */
 static void gtu_contexts_suspend(struct gtu_device *gtu)
 {
+	struct gtu_usage usage;
 	struct gtu_ctx *ctx;
+	u32 id = 0;
 
+	while ((ctx = gtu_ctx_next(gtu, id))) {
+		id = ctx->id + 1;
+		gtu_ctx_usage(ctx, &usage, true);
+		gtu_ctx_put(ctx);
+	}
 	spin_lock_irq(&gtu->ctx_lock);
 	list_for_each_entry(ctx, &gtu->contexts, link) {
 		ctx->suspended = !gtu_ctx_dead(ctx);

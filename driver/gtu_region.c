@@ -37,6 +37,8 @@ static int gtu_slot_alloc(struct gtu_ctx *ctx)
 static void gtu_slot_free(struct gtu_ctx *ctx, u32 slot)
 {
 	lockdep_assert_held(&ctx->lock);
+	if (!ctx->region[slot]->extent)
+		atomic_long_sub(ctx->region[slot]->pages, &ctx->memory_pages);
 	spin_lock(&ctx->region_lock);
 	ctx->region[slot] = NULL;
 	spin_unlock(&ctx->region_lock);
@@ -74,6 +76,8 @@ int gtu_region_publish(struct gtu_ctx *ctx, struct gtu_region *r, u32 *key)
 	spin_lock(&ctx->region_lock);
 	ctx->region[slot] = r;
 	spin_unlock(&ctx->region_lock);
+	if (!r->extent)
+		atomic_long_add(r->pages, &ctx->memory_pages);
 	flags = le32_to_cpu(entry.flags) | GTU_REGION_VALID;
 	if (r->rights & GTU_RIGHT_READ)
 		flags |= GTU_REGION_READ;

@@ -18,6 +18,7 @@ struct gtu_context {
 	uint8_t table_log2, weight;
 	uint64_t table;			/* bus address of the region table */
 	int64_t deficit;		/* of the deficit round robin, in cycles */
+	uint64_t jobs, failed, cycles;	/* completions, those with an error, and the jobs' cycles */
 	uint32_t next_queue;		/* where the round robin over the context's queues continues */
 	uint64_t queues[GTU_BITMAP_WORDS];
 };

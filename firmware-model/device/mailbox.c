@@ -50,6 +50,21 @@ static uint32_t ctx_disable(struct gtu_dev *dev, const uint64_t *arg)
 	return GTU_MBOX_E_OK;
 }
 
+static uint32_t ctx_counters(struct gtu_dev *dev, const uint64_t *arg)
+{
+	const uint32_t status = context_status(dev, arg[0]);
+	const struct gtu_context *c = &dev->context[status ? 0 : arg[0]];
+
+	if (dev->config.caps_off & GTU_CAP_CTX_COUNTERS)
+		return GTU_MBOX_E_COMMAND;
+	if (status)
+		return status;
+	dev->mbox_result[0] = c->jobs;
+	dev->mbox_result[1] = c->failed;
+	dev->mbox_result[2] = c->cycles;
+	return GTU_MBOX_E_OK;
+}
+
 static uint32_t invalidate(struct gtu_dev *dev, const uint64_t *arg)
 {
 	const uint32_t status = context_status(dev, arg[0]);
@@ -171,6 +186,7 @@ void gtu_mailbox(struct gtu_dev *dev, uint32_t command)
 	case GTU_MBOX_NOP:		status = GTU_MBOX_E_OK; break;
 	case GTU_MBOX_CTX_ENABLE:	status = ctx_enable(dev, arg); break;
 	case GTU_MBOX_CTX_DISABLE:	status = ctx_disable(dev, arg); break;
+	case GTU_MBOX_CTX_COUNTERS:	status = ctx_counters(dev, arg); break;
 	case GTU_MBOX_INVALIDATE:	status = invalidate(dev, arg); break;
 	case GTU_MBOX_QUEUE_ENABLE:	status = queue_enable(dev, arg); break;
 	case GTU_MBOX_QUEUE_DISABLE:

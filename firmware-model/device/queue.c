@@ -312,6 +312,8 @@ static void complete(struct gtu_dev *dev, struct gtu_hwq *q)
 		gtu_bug_completion(dev, job, &cpl, &phase);
 	}
 	q->cq_tail++;
+	context_of(dev, q)->jobs++;
+	context_of(dev, q)->failed += !ok;
 	memcpy(to, &cpl, offsetof(struct gtu_hw_cpl, phase));
 	__atomic_store_n(&to->phase, phase, __ATOMIC_RELEASE);
 	status_write(dev, q);
@@ -565,6 +567,7 @@ bool gtu_dev_step(struct gtu_dev *dev, uint64_t budget)
 		slice = (uint64_t)c->deficit < budget - used ? (uint64_t)c->deficit : budget - used;
 		spent = run_queue(dev, q, slice);
 		used += spent ? spent : 1;
+		c->cycles += spent;
 		c->deficit -= (int64_t)(spent ? spent : 1);
 		c->next_queue = (q->id + 1) % GTU_QUEUES_MAX;
 		/* a context without competitors keeps its round, which saves the search */

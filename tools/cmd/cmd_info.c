@@ -134,7 +134,8 @@ static void print_host(void)
 }
 
 /* By bit, named as GTU_CAP_* are. */
-static const char *const capability[] = { "regions", "streams", "linear", "cancel", "stream-events", "seek" };
+static const char *const capability[] = { "regions", "streams", "linear", "cancel", "stream-events", "seek",
+					    "context-counters" };
 
 static void print_info(const struct gtu_info *info, const void *fdt, size_t bytes)
 {

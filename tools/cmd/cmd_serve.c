@@ -55,7 +55,8 @@ static const char *const fault_names[] = { "lose-irq", "stall", "all-ones", "die
 _Static_assert(sizeof(fault_names) / sizeof(fault_names[0]) == PCI_FAULTS + 1, "every fault needs a name");
 
 /* in the order of the register's bits */
-static const char *const cap_names[] = { "regions", "streams", "linear", "cancel", "stream-events", "seek", NULL };
+static const char *const cap_names[] = { "regions", "streams", "linear", "cancel", "stream-events", "seek",
+					   "context-counters", NULL };
 
 static void help(void)
 {
@@ -74,7 +75,8 @@ static void help(void)
 	     "                    of microseconds, but the monitor (ZCM) does not see it, and QEMU waits for\n"
 	     "                    every register write\n"
 	     "  --without CAP     clear a capability of the device: regions, streams, linear, cancel,\n"
-	     "                    stream-events, seek; may be given more than once. Tests drivers\n"
+	     "                    stream-events, seek, context-counters; may be given more than once. Tests\n"
+	     "                    drivers\n"
 	     "  --fault KIND[=N]  inject a fault; may be given more than once. Accesses to BARs 0, 2\n"
 	     "                    and 4 are counted from 1; N is 1 by default:\n"
 	     "                      lose-irq   every N-th interrupt is not sent\n"

@@ -117,6 +117,7 @@ typedef uint64_t gtu_le64;
 #define GTU_CAP_LOGICAL_CYCLES	(1ull << 6)	/* 1.1: all cycles are those of the specification's
 						 * formulas; else the device's real clocks, and records
 						 * of a stream may be in another order */
+#define GTU_CAP_CTX_COUNTERS	(1ull << 7)	/* 1.1: GTU_MBOX_CTX_COUNTERS */
 
 #define GTU_UNIT_SCU		(1u << 0)
 #define GTU_UNIT_IRU		(1u << 1)
@@ -164,6 +165,9 @@ typedef uint64_t gtu_le64;
 					 * it was enabled continues at `index` in both rings.
 					 * E_ARG: head and index differ by more than the
 					 * completion ring. CAP_SEEK */
+#define GTU_MBOX_CTX_COUNTERS	12	/* context; results since it was enabled: completions
+					 * written, those with a status other than OK, logical
+					 * cycles of its jobs. CAP_CTX_COUNTERS */
 
 #define GTU_MBOX_BUSY		(1u << 31)
 #define GTU_MBOX_E_OK		0

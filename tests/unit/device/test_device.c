@@ -388,6 +388,50 @@ TEST(contexts_share_by_weight)
 	       done[0]);
 }
 
+/* The counters of contexts add up to the device's cycles, also with failed, running and dropped jobs. */
+TEST(contexts_count_their_jobs)
+{
+	const struct gtu_hw_desc wrong = { .opcode = 0xff };
+	struct fx *f = fx_open(NULL, 5);
+	struct gtu_hw_desc d = fx_fill(f, 32000), bad_key = d;
+	uint64_t result[2][3], ctx, before;
+	struct gtu_hw_cpl c;
+	unsigned i;
+
+	CHECK(fx_reg(f, GTU_REG_CAPS, 8) & GTU_CAP_CTX_COUNTERS);
+	fx_context_open(f, 1, 1);
+	fx_queue_open(f, 1, 1, GTU_RING_NONE);
+	before = fx_reg(f, GTU_REG_CYCLES, 8);
+	for (i = 0; i < 3; i++)
+		CHECK_EQ(fx_do(f, &d, 1000).status, GTU_CPL_OK);
+	CHECK_EQ(fx_do(f, &wrong, 1000).status, GTU_CPL_OPCODE);
+	bad_key.operand[1].key = GTU_KEY(9, 5);
+	fx_submit_run(f, 1, &bad_key);
+	CHECK(fx_poll(f, 1, &c) && c.status == GTU_CPL_KEY);
+	/* runs in part, then its queue is disabled */
+	fx_submit_to(f, 0, &d);
+	gtu_dev_step(f->dev, 10);
+	fx_queue_restart(f, GTU_MBOX_QUEUE_DISABLE, 0);
+	for (ctx = 0; ctx < 2; ctx++) {
+		fx_command(f, GTU_MBOX_CTX_COUNTERS, 1, &ctx);
+		for (i = 0; i < 3; i++)
+			result[ctx][i] = fx_reg(f, GTU_REG_MBOX_RESULT(i), 8);
+	}
+	CHECK_EQ(result[0][0], 4);
+	CHECK_EQ(result[0][1], 1);
+	CHECK_EQ(result[1][0], 1);
+	CHECK_EQ(result[1][1], 1);
+	CHECK_EQ(result[1][2], c.cycles);
+	CHECK_EQ(result[0][2] + result[1][2], fx_reg(f, GTU_REG_CYCLES, 8) - before);
+	/* they begin at 0 when the context is enabled again */
+	ctx = 1;
+	fx_command(f, GTU_MBOX_CTX_DISABLE, 1, &ctx);
+	fx_context_open(f, 1, 1);
+	fx_command(f, GTU_MBOX_CTX_COUNTERS, 1, &ctx);
+	CHECK_EQ(fx_reg(f, GTU_REG_MBOX_RESULT(0), 8), 0);
+	CHECK_EQ(fx_reg(f, GTU_REG_MBOX_RESULT(2), 8), 0);
+}
+
 TEST(reset_clears_all_state)
 {
 	struct fx *f = fx_open(NULL, 5);

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Tests what a context is accounted for: fdinfo's keys follow its jobs and memory and nothing else,
+ * and a context that floods the device costs 63 others at most 20% of their throughput.
+ */
+#include "gtu_util.h"
+
+#define BYTES		(1u << 20)
+#define CONTEXTS	64u
+#define LOG2		9u
+
+DEVICE_FIXTURE(usage);
+
+/* The value of a key in fdinfo of @fd. ~0: it has no such key. */
+static uint64_t fdinfo(int fd, const char *key)
+{
+	char path[64], text[2048], *line;
+	unsigned long long value;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	if (read_from(path, text, sizeof(text)) < 0)
+		return ~0ull;
+	line = strstr(text, key);
+	if (!line || sscanf(line + strlen(key), ":\t%llu", &value) != 1)
+		return ~0ull;
+	return value;
+}
+
+static struct gtu_hw_desc fill(uint32_t key, uint32_t bytes)
+{
+	struct gtu_hw_desc d = { .opcode = GTU_OP_FILL, .param = 3, .imm = 7 };
+
+	d.operand[1] = (struct gtu_hw_operand){ key, bytes / 8, 0 };
+	return d;
+}
+
+TEST_F(usage, jobs_and_cycles)
+{
+	const struct gtu_hw_desc wrong = { .opcode = 0xff };
+	int other = open(device_path(), O_RDWR | O_CLOEXEC);
+	uint64_t cycles = 0, hz, ns;
+	struct gtu_hw_desc d;
+	struct gtu_hw_cpl c;
+	struct queue q;
+	uint32_t key, i;
+
+	NEEDS(GTU_CAP_CTX_COUNTERS);
+	ASSERT_LE(0, other);
+	EXPECT_EQ(0u, fdinfo(self->fd, "gtu-jobs"));
+	EXPECT_EQ(0u, fdinfo(self->fd, "drm-cycles-gtu"));
+	EXPECT_NE(fdinfo(other, "drm-client-id"), fdinfo(self->fd, "drm-client-id"));
+	ASSERT_EQ(0, region_add(self->fd, pages(BYTES), BYTES, RW, &key));
+	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &q));
+	EXPECT_EQ(1u, fdinfo(self->fd, "gtu-queues"));
+	d = fill(key, BYTES);
+	for (i = 0; i < 20; i++) {
+		ASSERT_EQ(GTU_CPL_OK, run(&q, &d, &c));
+		cycles += c.cycles;
+	}
+	ASSERT_EQ(GTU_CPL_OPCODE, run(&q, &wrong, &c));
+	cycles += c.cycles;
+	usleep(50000);		/* the values are up to 20 ms old */
+	EXPECT_EQ(21u, fdinfo(self->fd, "gtu-jobs"));
+	EXPECT_EQ(1u, fdinfo(self->fd, "gtu-jobs-failed"));
+	EXPECT_EQ(cycles, fdinfo(self->fd, "drm-cycles-gtu"));
+	hz = fdinfo(self->fd, "drm-maxfreq-gtu");
+	ns = fdinfo(self->fd, "drm-engine-gtu");
+	ASSERT_LT(0u, hz);
+	EXPECT_EQ(cycles * SECOND / hz, ns);
+	/* not another context's, and not lost with the queue */
+	EXPECT_EQ(0u, fdinfo(other, "gtu-jobs"));
+	ASSERT_EQ(0, queue_call(&q, GTU_IOCTL_QUEUE_DESTROY));
+	usleep(50000);
+	EXPECT_EQ(cycles, fdinfo(self->fd, "drm-cycles-gtu"));
+	EXPECT_EQ(0u, fdinfo(self->fd, "gtu-queues"));
+}
+
+TEST_F(usage, memory)
+{
+	uint32_t pinned, buffer, aperture;
+	uint64_t offset;
+
+	EXPECT_EQ(0u, fdinfo(self->fd, "drm-total-memory"));
+	ASSERT_EQ(0, region_add(self->fd, pages(BYTES), BYTES, RW, &pinned));
+	ASSERT_EQ(0, buffer_alloc(self->fd, 3 * PAGE, &buffer, &offset));
+	EXPECT_EQ(1024u + 12u, fdinfo(self->fd, "drm-total-memory"));
+	EXPECT_EQ(1024u + 12u, fdinfo(self->fd, "drm-resident-memory"));
+	ASSERT_EQ(0, region_remove(self->fd, pinned));
+	EXPECT_EQ(12u, fdinfo(self->fd, "drm-total-memory"));
+	ASSERT_EQ(0, region_remove(self->fd, buffer));
+	EXPECT_EQ(0u, fdinfo(self->fd, "drm-total-memory"));
+	if (alloc_in(self->fd, GTU_BUFFER_APERTURE, 2 * PAGE, RW, &aperture, &offset))
+		SKIP(return, "no aperture");
+	EXPECT_EQ(8u, fdinfo(self->fd, "drm-total-aperture"));
+	EXPECT_EQ(0u, fdinfo(self->fd, "drm-total-memory"));
+	ASSERT_EQ(0, region_remove(self->fd, aperture));
+	EXPECT_EQ(0u, fdinfo(self->fd, "drm-total-aperture"));
+}
+
+/* A dead context keeps its last values, and reading them does no harm. */
+TEST_F(usage, after_a_reset)
+{
+	struct gtu_hw_desc nop = { .opcode = GTU_OP_NOP };
+	struct gtu_hw_cpl c;
+	struct queue q;
+	char path[128];
+
+	NEEDS_ROOT;
+	NEEDS(GTU_CAP_CTX_COUNTERS);
+	NEEDS_RESET(path);
+	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &q));
+	ASSERT_EQ(GTU_CPL_OK, run(&q, &nop, &c));
+	usleep(50000);
+	EXPECT_EQ(1u, fdinfo(self->fd, "gtu-jobs"));
+	ASSERT_EQ(0, write_to(path, "1"));
+	EXPECT_EQ(1u, fdinfo(self->fd, "gtu-jobs"));
+	EXPECT_EQ(ENODEV, region_remove(self->fd, 0));
+}
+
+struct worker {
+	int fd;
+	struct queue q[32];
+	uint32_t key, queues;
+	uint64_t before, cycles;
+};
+
+static int worker_start(struct worker *w, uint32_t queues)
+{
+	struct gtu_hw_desc d;
+	uint32_t i;
+	int ret;
+
+	w->fd = open(device_path(), O_RDWR | O_CLOEXEC);
+	w->queues = queues;
+	ret = w->fd < 0 ? errno : region_add(w->fd, pages(BYTES), BYTES, RW, &w->key);
+	for (i = 0; i < queues && !ret; i++) {
+		ret = queue_create(w->fd, LOG2, LOG2, &w->q[i]);
+		d = fill(w->key, BYTES);
+		while (!ret && w->q[i].submitted < 1u << LOG2)
+			put(&w->q[i], &d);
+	}
+	return ret;
+}
+
+/*
+ * All contexts always have work. One has 32 queues of it, the others one each. Reads the cycles of
+ * all twice; the times between two reads of one context are about the same.
+ */
+TEST_F_TIMEOUT(usage, a_flood_costs_others_little, 120)
+{
+	struct worker *w = calloc(CONTEXTS, sizeof(*w));
+	uint64_t total = 0, least = UINT64_MAX;
+	uint32_t n, i;
+
+	NEEDS_ROOT;
+	NEEDS(GTU_CAP_CTX_COUNTERS);
+	for (n = 0; n < CONTEXTS; n++)
+		ASSERT_EQ(0, worker_start(&w[n], n ? 1 : 32));
+	for (n = 0; n < CONTEXTS; n++)
+		for (i = 0; i < w[n].queues; i++)
+			doorbell(&w[n].q[i], w[n].q[i].submitted, 0);
+	for (n = 0; n < CONTEXTS; n++)
+		w[n].before = fdinfo(w[n].fd, "drm-cycles-gtu");
+	usleep(300000);
+	for (n = 0; n < CONTEXTS; n++)
+		w[n].cycles = fdinfo(w[n].fd, "drm-cycles-gtu") - w[n].before;
+	for (n = 0; n < CONTEXTS; n++) {
+		ASSERT_GT(w[n].q[0].submitted, w[n].q[0].status->sq_head) {
+			TH_LOG("context %u has no work left", n);
+		}
+		total += w[n].cycles;
+		if (n && w[n].cycles < least)
+			least = w[n].cycles;
+	}
+	TH_LOG("shares of 1000: the flood %llu, at least %llu for each other",
+	       (unsigned long long)(w[0].cycles * 1000 / total),
+	       (unsigned long long)(least * 1000 / total));
+	EXPECT_LE(total / CONTEXTS * 8 / 10, least);
+	for (n = 0; n < CONTEXTS; n++)
+		close(w[n].fd);
+	free(w);
+}
+
+TEST_HARNESS_MAIN

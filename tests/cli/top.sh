@@ -78,6 +78,25 @@ printf 'context 1: pid 42 (a(b)\033[2J) epoch 3, 2 queues, 1 region slots taken 
 check "gtu top --once runs with debugfs" gtu top --once --interval 0.05
 says "gtu top prints the owners of the queues from debugfs" "^  queues +3 of 256, of 3 contexts \(64 at most\): 42 \(a\(b\)\?\[2J\): 2, 7 \(x\): 1, and 1 more$" "$out"
 
+# programs with the device open: pid 42 twice by the same file, pid 7 by one of a device without counters
+client() { # PID NAME FD CLIENT-ID CYCLES JOBS
+	mkdir -p tree/proc/$1/{fd,fdinfo}
+	echo "$2" >tree/proc/$1/comm
+	ln -sfn /dev/gtu0 tree/proc/$1/fd/$3
+	printf 'pos:\t0\ndrm-driver:\tgtu\ndrm-client-id:\t%s\n' $4 >tree/proc/$1/fdinfo/$3
+	[ -z "${5:-}" ] || printf 'drm-cycles-gtu:\t%s\ngtu-jobs:\t%s\n' $5 $6 >>tree/proc/$1/fdinfo/$3
+	printf 'drm-total-memory:\t%s KiB\ndrm-total-aperture:\t8 KiB\ngtu-device:\tgtu0\n' $((100 * $4)) >>tree/proc/$1/fdinfo/$3
+}
+client 42 bfs 3 1 5000 20
+client 42 bfs 4 1 5000 20
+client 7 old 5 2
+check "gtu top --once runs with open files" gtu top --once --interval 0.05
+says "gtu top prints a program's jobs and memory" "^  42 +bfs +0.0% +0 +20 +100 KiB +8 KiB$" "$out"
+says "gtu top prints a program that is not counted" "^  7 +old +- +- +- +200 KiB +8 KiB$" "$out"
+holds "gtu top prints an open file once" [ "$(grep -c ' bfs ' "$out")" -eq 1 ]
+check "gtu top writes programs as JSON" gtu top --json clients.json --interval 0.05
+says "the JSON has the programs" '"client_id": 1' clients.json
+
 # rates are the differences between two samples, divided by the seconds in the JSON output
 cat >rates.py <<'END'
 import json, sys

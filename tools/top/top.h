@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * gtu top: live devices, from the driver's sysfs files (Documentation/ABI/sysfs-class-gtu) and the
- * users in debugfs. top_read.c takes samples, top_show.c prints the difference of two samples,
- * cmd_top.c controls the terminal.
+ * users in debugfs and fdinfo. top_read.c and top_clients.c take samples, top_show.c prints the
+ * difference of two samples, cmd_top.c controls the terminal.
  */
 #ifndef GTU_TOP_H
 #define GTU_TOP_H
@@ -17,11 +17,21 @@
 #define TOP_UNITS	5u		/* SCU, IRU, PEG, WVR, ZCM, in the order of their pages */
 #define TOP_ZCM		4u
 #define TOP_USERS	8u
+#define TOP_CLIENTS	64u
 
 struct top_unit {
 	bool present;			/* the device has the unit, and its counters can be read */
 	uint64_t value[GTU_UREG_COUNTERS];
 	bool has[GTU_UREG_COUNTERS];	/* false if the driver is older than this program */
+};
+
+/* An open file of the device. */
+struct top_client {
+	uint64_t id;
+	unsigned pid;
+	char process[32];
+	bool counted;			/* cycles and jobs are known */
+	uint64_t cycles, jobs, memory_kib, aperture_kib;
 };
 
 struct top_device {
@@ -35,6 +45,8 @@ struct top_device {
 		char process[32];
 		unsigned queues;
 	} user[TOP_USERS];
+	unsigned clients;
+	struct top_client client[TOP_CLIENTS];
 };
 
 struct top_sample {
@@ -51,6 +63,9 @@ extern const char *const top_unit_name[TOP_UNITS];
  * outside tests.
  */
 int top_read(struct top_sample *out, const char *root, const char *only, struct gtu_error *err);
+
+/* Add the open files of the sample's devices, as far as this user may read them. */
+void top_read_clients(struct top_sample *s, const char *root);
 
 /*
  * Print the activity between two samples; @before NULL: only the state. A line that starts with \1

@@ -192,6 +192,7 @@ int top_read(struct top_sample *out, const char *root, const char *only, struct 
 	if (!out->devices)
 		return gtu_fail(err, GTU_ERR_FAIL, "the module gtu is loaded and has no device%s%s; 'gtu doctor' finds the cause",
 				only ? " " : "", only ? only : "");
+	top_read_clients(out, root);
 	if (denied)
 		return gtu_fail(err, GTU_ERR_FAIL,
 				"the counters below %s/%s are for root alone (they tell what others do), and you are not root: sudo gtu top", class,

@@ -3,6 +3,7 @@
 #include "top.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tools/support/chart.h"
@@ -155,6 +156,62 @@ static void show_users(const struct top_device *d, FILE *to)
 	fputc('\n', to);
 }
 
+/* What a client has used since the sample before, per second. */
+struct use {
+	const struct top_client *client;
+	double busy, jobs;		/* busy: share of the device's clock */
+};
+
+static struct use use_of(const struct change *c, const struct top_client *client)
+{
+	struct use u = { .client = client };
+	unsigned i;
+
+	for (i = 0; c->before && c->seconds > 0 && i < c->before->clients; i++) {
+		const struct top_client *was = &c->before->client[i];
+
+		if (was->id != client->id || was->cycles > client->cycles || !c->now->clock_hz)
+			continue;
+		u.busy = (double)(client->cycles - was->cycles) / c->seconds / (double)c->now->clock_hz;
+		u.jobs = (double)(client->jobs - was->jobs) / c->seconds;
+	}
+	return u;
+}
+
+static int by_use(const void *a, const void *b)
+{
+	const struct use *x = a, *y = b;
+
+	return x->busy < y->busy ? 1 : x->busy > y->busy ? -1 : x->client->id > y->client->id ? 1 : -1;
+}
+
+static void show_clients(const struct change *c, FILE *to)
+{
+	struct use use[TOP_CLIENTS];
+	unsigned i, n = c->now->clients;
+
+	if (!n)
+		return;
+	for (i = 0; i < n; i++)
+		use[i] = use_of(c, &c->now->client[i]);
+	qsort(use, n, sizeof(use[0]), by_use);
+	fprintf(to, "  %-8s %-15s %6s %9s %9s %10s %10s\n", "pid", "process", "busy", "jobs/s", "jobs", "memory", "aperture");
+	for (i = 0; i < n && i < TOP_USERS; i++) {
+		const struct top_client *k = use[i].client;
+
+		fprintf(to, "  %-8u %-15.15s", k->pid, k->process);
+		if (k->counted) {
+			fprintf(to, " %5.1f%% %9s", 100 * use[i].busy, chart_number(use[i].jobs).text);
+			fprintf(to, " %9s", chart_number((double)k->jobs).text);
+		} else {
+			fprintf(to, " %6s %9s %9s", "-", "-", "-");
+		}
+		fprintf(to, " %6" PRIu64 " KiB %6" PRIu64 " KiB\n", k->memory_kib, k->aperture_kib);
+	}
+	if (n > TOP_USERS)
+		fprintf(to, "  and %u more\n", n - TOP_USERS);
+}
+
 void top_show(const struct top_sample *before, const struct top_sample *now, FILE *to)
 {
 	unsigned i;
@@ -175,6 +232,7 @@ void top_show(const struct top_sample *before, const struct top_sample *now, FIL
 		show_users(c.now, to);
 		show_units(&c, to);
 		show_requests(&c, to);
+		show_clients(&c, to);
 	}
 }
 
@@ -221,6 +279,31 @@ static void json_unit(struct json *j, const struct change *c, unsigned u)
 	json_end_object(j);
 }
 
+static void json_clients(struct json *j, const struct change *c)
+{
+	unsigned i;
+
+	json_begin_array(j, "clients");
+	for (i = 0; i < c->now->clients; i++) {
+		const struct use u = use_of(c, &c->now->client[i]);
+
+		json_begin_object(j, NULL);
+		json_u64(j, "pid", u.client->pid);
+		json_string(j, "process", u.client->process);
+		json_u64(j, "client_id", u.client->id);
+		if (u.client->counted) {
+			json_double(j, "busy", u.busy);
+			json_double(j, "jobs_per_second", u.jobs);
+			json_u64(j, "jobs", u.client->jobs);
+			json_u64(j, "cycles", u.client->cycles);
+		}
+		json_u64(j, "memory_kib", u.client->memory_kib);
+		json_u64(j, "aperture_kib", u.client->aperture_kib);
+		json_end_object(j);
+	}
+	json_end_array(j);
+}
+
 int top_json(const struct top_sample *before, const struct top_sample *now, FILE *to)
 {
 	struct json j;
@@ -250,6 +333,7 @@ int top_json(const struct top_sample *before, const struct top_sample *now, FILE
 			if (c.now->unit[u].present)
 				json_unit(&j, &c, u);
 		json_end_object(&j);
+		json_clients(&j, &c);
 		json_end_object(&j);
 	}
 	json_end_array(&j);

@@ -27,12 +27,15 @@ static size_t gtu_table_bytes(struct gtu_ctx *ctx)
 static void gtu_ctx_release(struct kref *ref)
 {
 	struct gtu_ctx *ctx = container_of(ref, struct gtu_ctx, ref);
+	unsigned int unit;
 
 	xa_destroy(&ctx->queue);
 	iput(ctx->mapping->host);
 	kvfree(ctx->region);
 	kvfree(ctx->generation);
 	bitmap_free(ctx->used);
+	for (unit = 0; unit < GTU_UNIT_PAGES; unit++)
+		kfree(ctx->counters[unit]);
 	if (ctx->charged)
 		gtu_user_uncharge(ctx->gtu, ctx->uid, GTU_USER_CONTEXTS, 1);
 	put_device(&ctx->gtu->dev);

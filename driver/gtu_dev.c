@@ -115,6 +115,7 @@ struct gtu_device *gtu_device_alloc(struct device *parent)
 	gtu->number = -1;
 	gtu->state = GTU_STATE_UP;
 	mutex_init(&gtu->mbox_lock);
+	raw_spin_lock_init(&gtu->counter_lock);
 	spin_lock_init(&gtu->ctx_lock);
 	mutex_init(&gtu->aperture_lock);
 	init_rwsem(&gtu->map_lock);
@@ -184,6 +185,7 @@ int gtu_device_add(struct gtu_device *gtu)
 		ida_free(&gtu_minors, minor);
 	} else {
 		gtu_debugfs_add(gtu);
+		gtu_pmu_attach(gtu);
 	}
 	return ret;
 }
@@ -196,6 +198,7 @@ void gtu_device_remove(struct gtu_device *gtu)
 {
 	gtu_set_dead(gtu);
 	gtu_debugfs_remove(gtu);
+	gtu_pmu_detach(gtu);
 	cdev_device_del(&gtu->cdev, &gtu->dev);
 	gtu_contexts_end(gtu);
 	/*
@@ -218,11 +221,14 @@ int gtu_chrdev_init(void)
 		class_unregister(&gtu_class);
 	else
 		gtu_debugfs_init();
+	if (!ret)
+		gtu_pmu_init();
 	return ret;
 }
 
 void gtu_chrdev_exit(void)
 {
+	gtu_pmu_exit();
 	gtu_debugfs_exit();
 	unregister_chrdev_region(gtu_devt, GTU_MINORS);
 	class_unregister(&gtu_class);

@@ -6,7 +6,8 @@
  * Lock order: ctx->lock, gtu->mbox_lock, gtu->map_lock. mm->mmap_lock is taken
  * before gtu->map_lock and never with the others: mmap() and page faults must
  * not wait for the device. Take none of these while holding gtu->aperture_lock
- * or buffer->lock. Spinlocks, innermost: queue->wait_lock, ctx->event_lock.
+ * or buffer->lock. Spinlocks, innermost: queue->wait_lock, ctx->event_lock; and
+ * the lock of a PMU, gtu->counter_lock.
  * gtu->ctx_lock, gtu->user_lock and ctx->region_lock are taken alone;
  * ctx->usage_lock is taken before gtu->mbox_lock only. Queues are
  * looked up under RCU. Do not access user memory under ctx->lock.
@@ -146,7 +147,12 @@ struct gtu_device {
 	bool quiesce_called, quiesced;	/* under mbox_lock: quiesce() was called; its result */
 	u32 setting[GTU_UNIT_PAGES][GTU_UREG_SETS]; /* under mbox_lock: restored after a reset */
 	u8 setting_valid[GTU_UNIT_PAGES];
-	ktime_t snapshot[GTU_UNIT_PAGES]; /* under mbox_lock: time of the last counter snapshot */
+
+	/* Taken to snapshot, clear and read counters, also in interrupts; protects the next three. */
+	raw_spinlock_t counter_lock;
+	bool counters_on;		/* the registers are accessible */
+	ktime_t snapshot[GTU_UNIT_PAGES]; /* time of the last snapshot */
+	u64 cleared[GTU_UNIT_PAGES][GTU_UREG_COUNTERS]; /* what counters had when users cleared them */
 
 	unsigned int vectors;
 	struct gtu_vector vector[GTU_VECTORS];
@@ -218,6 +224,9 @@ struct gtu_ctx {
 	atomic_long_t memory_pages;	/* host memory of its regions */
 
 	u64 client;			/* unique while the module is loaded */
+	/* Under gtu->mbox_lock, by unit: the counters at this file's last snapshot, or NULL. */
+	u64 *counters[GTU_UNIT_PAGES];
+
 	struct mutex usage_lock;	/* taken outside of gtu->mbox_lock; protects usage */
 	struct gtu_usage {
 		u64 jobs, failed, cycles;
@@ -380,9 +389,11 @@ u32 gtu_epoch_now(struct gtu_device *gtu);
 int gtu_mbox_locked(struct gtu_device *gtu, u32 cmd, const u64 *arg);
 int gtu_mbox_query(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg, u64 *result);
 unsigned int gtu_unit_blocks(struct gtu_device *gtu, unsigned int unit);
-int gtu_reg_read(struct gtu_device *gtu, u32 offset, u64 *value);
-int gtu_reg_write(struct gtu_device *gtu, u32 offset, u64 value);
+int gtu_reg_read(struct gtu_device *gtu, struct gtu_ctx *ctx, u32 offset, u64 *value);
+int gtu_reg_write(struct gtu_ctx *ctx, u32 offset, u64 value);
 int gtu_counter_read(struct gtu_device *gtu, u32 offset, u64 *value);
+void gtu_counter_now(struct gtu_device *gtu, u32 offset, u64 *value);
+void gtu_counters_stop(struct gtu_device *gtu);
 
 static inline u32 gtu_rd(struct gtu_device *gtu, u32 reg)
 {
@@ -583,6 +594,19 @@ static inline bool gtu_field_is_counter(const struct gtu_field *f)
 extern const struct attribute_group *gtu_groups[];
 void gtu_sysfs_init(void);
 void gtu_sysfs_units(struct gtu_device *gtu);
+
+/* gtu_pmu.c */
+#ifdef CONFIG_PERF_EVENTS
+void gtu_pmu_init(void);
+void gtu_pmu_exit(void);
+void gtu_pmu_attach(struct gtu_device *gtu);
+void gtu_pmu_detach(struct gtu_device *gtu);
+#else
+static inline void gtu_pmu_init(void) { }
+static inline void gtu_pmu_exit(void) { }
+static inline void gtu_pmu_attach(struct gtu_device *gtu) { }
+static inline void gtu_pmu_detach(struct gtu_device *gtu) { }
+#endif
 
 /* gtu_state.c */
 void gtu_debugfs_init(void);

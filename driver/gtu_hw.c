@@ -287,12 +287,17 @@ static unsigned int gtu_reg_readable(struct gtu_device *gtu, u32 offset)
 	return gtu_own_readable(gtu, offset);
 }
 
-int gtu_reg_read(struct gtu_device *gtu, u32 offset, u64 *value)
+/*
+ * @ctx: of the file that asks, or NULL. Its counters are those of its own last
+ * snapshot, if it has taken one, whoever took another one since.
+ */
+int gtu_reg_read(struct gtu_device *gtu, struct gtu_ctx *ctx, u32 offset, u64 *value)
 {
 	/* counters and control registers tell what other users do */
 	bool shared = offset >= GTU_PAGE && offset % GTU_PAGE >= GTU_UREG_COUNTER(0);
 	bool permitted = !shared || READ_ONCE(user_registers) || perfmon_capable();
 	unsigned int bytes;
+	const u64 *own = NULL;
 	int ret = -ENODEV;
 
 	mutex_lock(&gtu->mbox_lock);
@@ -302,6 +307,13 @@ int gtu_reg_read(struct gtu_device *gtu, u32 offset, u64 *value)
 	ret = !bytes ? -EINVAL : !permitted ? -EPERM : 0;
 	if (ret)
 		goto out;
+	if (ctx && offset >= GTU_PAGE &&
+	    gtu_reg_among(offset % GTU_PAGE, GTU_UREG_COUNTER(0), GTU_UREG_COUNTERS, 8))
+		own = ctx->counters[offset / GTU_PAGE - 1];
+	if (own) {
+		*value = own[(offset % GTU_PAGE - GTU_UREG_COUNTER(0)) / 8];
+		goto out;
+	}
 	*value = bytes == 8 ? gtu_rd64(gtu, offset) : gtu_rd(gtu, offset);
 	if ((u32)*value == GTU_ALL_ONES)
 		ret = gtu_alive(gtu);
@@ -310,8 +322,51 @@ out:
 	return ret;
 }
 
-int gtu_reg_write(struct gtu_device *gtu, u32 offset, u64 value)
+/* Forbid access to counters in interrupts: the registers become inaccessible. */
+void gtu_counters_stop(struct gtu_device *gtu)
 {
+	raw_spin_lock_irq(&gtu->counter_lock);
+	gtu->counters_on = false;
+	raw_spin_unlock_irq(&gtu->counter_lock);
+}
+
+/*
+ * Take a snapshot of a unit's counters for a file, or clear them, or both. Events
+ * of perf go on counting: what was cleared is added to them.
+ */
+static int gtu_counters_control(struct gtu_ctx *ctx, unsigned int page, u32 control)
+{
+	struct gtu_device *gtu = ctx->gtu;
+	u64 *own = NULL, value;
+	unsigned int n;
+
+	lockdep_assert_held(&gtu->mbox_lock);
+	if (!control)
+		return 0;
+	if (control & GTU_CTRL_SNAPSHOT && !ctx->counters[page])
+		ctx->counters[page] = kcalloc(GTU_UREG_COUNTERS, sizeof(u64), GFP_KERNEL_ACCOUNT);
+	if (control & GTU_CTRL_SNAPSHOT) {
+		own = ctx->counters[page];
+		if (!own)
+			return -ENOMEM;
+	}
+	raw_spin_lock_irq(&gtu->counter_lock);
+	gtu_wr(gtu, (page + 1) * GTU_PAGE + GTU_UREG_CTRL, control | GTU_CTRL_SNAPSHOT);
+	gtu->snapshot[page] = control & GTU_CTRL_CLEAR ? 0 : ktime_get();
+	for (n = 0; n < GTU_UREG_COUNTERS; n++) {
+		value = gtu_rd64(gtu, (page + 1) * GTU_PAGE + GTU_UREG_COUNTER(n));
+		if (own)
+			own[n] = value;
+		if (control & GTU_CTRL_CLEAR && value != ~0ull)
+			gtu->cleared[page][n] += value;
+	}
+	raw_spin_unlock_irq(&gtu->counter_lock);
+	return 0;
+}
+
+int gtu_reg_write(struct gtu_ctx *ctx, u32 offset, u64 value)
+{
+	struct gtu_device *gtu = ctx->gtu;
 	int page = gtu_unit_page(gtu, offset), ret;
 	u32 reg = offset % GTU_PAGE, n = (reg - GTU_UREG_SET(0)) / 4;
 	bool set = gtu_reg_is_setting(reg);
@@ -327,10 +382,12 @@ int gtu_reg_write(struct gtu_device *gtu, u32 offset, u64 value)
 	ret = -ENODEV;
 	if (!gtu->epoch)
 		goto out;
-	gtu_wr(gtu, offset, value);
-	if (!set)
-		gtu->snapshot[page] = ktime_get();
-	ret = gtu_alive(gtu);
+	ret = 0;
+	if (set)
+		gtu_wr(gtu, offset, value);
+	else
+		ret = gtu_counters_control(ctx, page, value);
+	ret = ret ?: gtu_alive(gtu);
 	if (!ret && set) {
 		/* read back: the device may have clamped the value */
 		gtu->setting[page][n] = gtu_rd(gtu, offset);
@@ -354,13 +411,36 @@ int gtu_counter_read(struct gtu_device *gtu, u32 offset, u64 *value)
 	/* the registers are not accessible after a bus error */
 	if (!gtu->epoch)
 		goto out;
+	raw_spin_lock_irq(&gtu->counter_lock);
 	if (ktime_us_delta(ktime_get(), gtu->snapshot[page]) > GTU_SNAPSHOT_US) {
 		gtu_wr(gtu, (page + 1) * GTU_PAGE + GTU_UREG_CTRL, GTU_CTRL_SNAPSHOT);
 		gtu->snapshot[page] = ktime_get();
 	}
 	*value = gtu_rd64(gtu, offset);
+	raw_spin_unlock_irq(&gtu->counter_lock);
 	ret = gtu_alive(gtu);
 out:
 	mutex_unlock(&gtu->mbox_lock);
 	return ret;
+}
+
+/*
+ * Read a counter as it is now, including what users have cleared; for any
+ * context. Keeps *@value if the device is not accessible.
+ */
+void gtu_counter_now(struct gtu_device *gtu, u32 offset, u64 *value)
+{
+	u32 page = offset / GTU_PAGE - 1, n = (offset % GTU_PAGE - GTU_UREG_COUNTER(0)) / 8;
+	unsigned long flags;
+	u64 now;
+
+	raw_spin_lock_irqsave(&gtu->counter_lock, flags);
+	if (gtu->counters_on) {
+		gtu_wr(gtu, (page + 1) * GTU_PAGE + GTU_UREG_CTRL, GTU_CTRL_SNAPSHOT);
+		gtu->snapshot[page] = ktime_get();
+		now = gtu_rd64(gtu, offset);
+		if (now != ~0ull)
+			*value = gtu->cleared[page][n] + now;
+	}
+	raw_spin_unlock_irqrestore(&gtu->counter_lock, flags);
 }

@@ -300,12 +300,12 @@ static int gtu_do_submit(struct gtu_call *c)
 
 static int gtu_do_reg_read(struct gtu_call *c)
 {
-	return gtu_reg_read(c->ctx->gtu, c->u.reg.offset, &c->u.reg.value);
+	return gtu_reg_read(c->ctx->gtu, c->ctx, c->u.reg.offset, &c->u.reg.value);
 }
 
 static int gtu_do_reg_write(struct gtu_call *c)
 {
-	return gtu_reg_write(c->ctx->gtu, c->u.reg.offset, c->u.reg.value);
+	return gtu_reg_write(c->ctx, c->u.reg.offset, c->u.reg.value);
 }
 
 static int gtu_do_queue_cancel(struct gtu_call *c)

@@ -58,6 +58,7 @@ static bool gtu_quiesce_once(struct gtu_device *gtu, struct gtu_ctx *held)
 	if (!gtu->quiesce_called) {
 		gtu->quiesce_called = true;
 		/* the bus may assert a reset line */
+		gtu_counters_stop(gtu);
 		gtu_doorbells_unmap(gtu, held);
 		gtu->quiesced = gtu->bus->quiesce(gtu);
 		if (!gtu->quiesced)
@@ -108,6 +109,9 @@ static void gtu_epoch_begin(struct gtu_device *gtu, u32 epoch)
 			WRITE_ONCE(ctx->epoch, GTU_EPOCH_NEVER);
 	spin_unlock_irq(&gtu->ctx_lock);
 	WRITE_ONCE(gtu->epoch, epoch);
+	raw_spin_lock_irq(&gtu->counter_lock);
+	gtu->counters_on = true;
+	raw_spin_unlock_irq(&gtu->counter_lock);
 }
 
 /* Wait for the end of a reset that began in epoch @before. */
@@ -213,6 +217,7 @@ void gtu_reset_begin(struct gtu_device *gtu)
 {
 	mutex_lock(&gtu->mbox_lock);
 	WRITE_ONCE(gtu->epoch, 0);
+	gtu_counters_stop(gtu);
 	gtu_queues_wake(gtu);
 }
 
@@ -247,6 +252,7 @@ void gtu_hw_stop(struct gtu_device *gtu)
 {
 	mutex_lock(&gtu->mbox_lock);
 	WRITE_ONCE(gtu->epoch, 0);
+	gtu_counters_stop(gtu);
 	gtu_quiesce_once(gtu, NULL);
 	mutex_unlock(&gtu->mbox_lock);
 }

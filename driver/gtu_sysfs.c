@@ -208,7 +208,7 @@ static ssize_t gtu_field_show(struct device *dev, struct device_attribute *attr,
 	if (gtu_field_is_counter(f))
 		ret = gtu_counter_read(gtu_of(dev), f->offset, &value);
 	else
-		ret = gtu_reg_read(gtu_of(dev), f->offset, &value);
+		ret = gtu_reg_read(gtu_of(dev), NULL, f->offset, &value);
 	return ret ?: sysfs_emit(buf, "%llu\n", value);
 }
 

@@ -413,7 +413,7 @@ run_plan() (
 	6.12)
 		need 6.12
 		units="scu weaver"
-		kselftest_arguments "" gtu_test pin_test queue_test dmabuf_test nocopy_test event_test stream_test huge_test
+		kselftest_arguments "" gtu_test pin_test queue_test dmabuf_test nocopy_test event_test stream_test huge_test pmu_test usage_test
 		sound_guest "$1" 6.12 --devices 2 --limit 900 ;;
 	graphs)
 		need distribution

@@ -5,6 +5,8 @@
  * The importer is the same device in another context or, if GTU_DEVICE2 is set, a second GTU.
  */
 #include <linux/dma-buf.h>
+#include <linux/memfd.h>
+#include <linux/udmabuf.h>
 
 #include "gtu_trust.h"
 
@@ -291,6 +293,34 @@ TEST_F(dmabuf, counted_and_given_back)
 	EXPECT_EQ(0, buffer_alloc(self->fd, bytes, &mine, &offset));
 	EXPECT_EQ((ssize_t)strlen(before), pwrite(cap, before, strlen(before), 0));
 	close(cap);
+}
+
+/* A dma-buf of another exporter: the device reads and writes the pages of a memfd, scattered. */
+TEST_F(dmabuf, another_exporter)
+{
+	struct udmabuf_create c = { .memfd = (uint32_t)memfd_create("gtu", MFD_ALLOW_SEALING), .size = BYTES };
+	int device = open("/dev/udmabuf", O_RDWR | O_CLOEXEC), buffer;
+	uint32_t key, i, *p;
+	uint64_t length;
+
+	if (device < 0)
+		SKIP(return, "no /dev/udmabuf: needs root and CONFIG_UDMABUF");
+	ASSERT_EQ(0, ftruncate((int)c.memfd, BYTES));
+	ASSERT_EQ(0, fcntl((int)c.memfd, F_ADD_SEALS, F_SEAL_SHRINK));
+	p = map_shared((int)c.memfd, 0, BYTES);
+	ASSERT_NE(MAP_FAILED, (void *)p);
+	buffer = ioctl(device, UDMABUF_CREATE, &c);
+	ASSERT_LE(0, buffer);
+	ASSERT_EQ(0, import(self->other, buffer, RW, &key, &length));
+	EXPECT_EQ(BYTES, length);
+	close(buffer);
+	for (i = 0; i < BYTES / 4; i++)
+		p[i] = i ^ 0x5a5a;
+	ASSERT_EQ(GTU_CPL_OK, run_copy(&self->other_q, key, 0, key, BYTES / 2, BYTES / 16, 3));
+	for (i = 0; i < BYTES / 8; i++)
+		ASSERT_EQ(i ^ 0x5a5a, p[BYTES / 8 + i]);
+	EXPECT_EQ(GTU_CPL_BOUNDS, run_copy(&self->other_q, key, BYTES - 8, key, 0, 2, 3));
+	EXPECT_EQ(0, region_remove(self->other, key));
 }
 
 TEST_HARNESS_MAIN

@@ -142,6 +142,21 @@ static int worker_start(struct worker *w, uint32_t queues)
 	return ret;
 }
 
+/* Wait until the first queue of one of the others has fetched @jobs jobs. Return false after 60 s. */
+static bool one_reaches(const struct worker *w, uint32_t jobs)
+{
+	const uint64_t end = now_ns() + 60 * SECOND;
+	uint32_t n;
+
+	while (now_ns() < end) {
+		for (n = 1; n < CONTEXTS; n++)
+			if (__atomic_load_n(&w[n].q[0].status->sq_head, __ATOMIC_RELAXED) >= jobs)
+				return true;
+		usleep(5000);
+	}
+	return false;
+}
+
 /*
  * All contexts always have work. One has 32 queues of it, the others one each. Reads the cycles of
  * all twice; the times between two reads of one context are about the same.
@@ -159,9 +174,10 @@ TEST_F_TIMEOUT(usage, a_flood_costs_others_little, 120)
 	for (n = 0; n < CONTEXTS; n++)
 		for (i = 0; i < w[n].queues; i++)
 			doorbell(&w[n].q[i], w[n].q[i].submitted, 0);
+	ASSERT_TRUE(one_reaches(w, 1u << (LOG2 - 4)));
 	for (n = 0; n < CONTEXTS; n++)
 		w[n].before = fdinfo(w[n].fd, "drm-cycles-gtu");
-	usleep(300000);
+	ASSERT_TRUE(one_reaches(w, 3u << (LOG2 - 2)));
 	for (n = 0; n < CONTEXTS; n++)
 		w[n].cycles = fdinfo(w[n].fd, "drm-cycles-gtu") - w[n].before;
 	for (n = 0; n < CONTEXTS; n++) {

@@ -120,7 +120,7 @@ void gtu_user_uncharge(struct gtu_device *gtu, kuid_t uid, enum gtu_resource wha
 }
 
 /*
- * What the context's jobs have used of the device. Unless @now, reads the device's
+ * Return the jobs and cycles that the context has used. Unless @now, reads the device's
  * counters at most every 20 ms, because every user may ask. A dead context keeps
  * its last values.
  */
@@ -217,6 +217,7 @@ struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *map
 	ctx->pid = task_tgid_nr(current);
 	get_task_comm(ctx->comm, current);
 	ctx->slots = 1u << gtu->regions_log2;
+	mutex_init(&ctx->teardown_lock);
 	mutex_init(&ctx->lock);
 	mutex_init(&ctx->usage_lock);
 	ctx->client = atomic64_inc_return(&gtu_clients);
@@ -287,10 +288,13 @@ err_free:
 void gtu_ctx_teardown(struct gtu_ctx *ctx)
 {
 	struct gtu_device *gtu = ctx->gtu;
+	struct gtu_region *r, *next;
+	LIST_HEAD(dropped);
 	struct gtu_queue *q;
 	unsigned long id;
 	bool quiesced;
 
+	mutex_lock(&ctx->teardown_lock);
 	mutex_lock(&ctx->lock);
 	if (ctx->torn_down)
 		goto out;
@@ -302,13 +306,19 @@ void gtu_ctx_teardown(struct gtu_ctx *ctx)
 		gtu_queue_put(q);
 	}
 	gtu_aperture_unmap(ctx);
-	gtu_region_drop_all(ctx, quiesced);
+	gtu_region_drop_all(ctx, quiesced, &dropped);
 	if (quiesced) {
 		dma_free_coherent(gtu->parent, gtu_table_bytes(ctx), ctx->table, ctx->table_dma);
 		ida_free(&gtu->ctx_ids, ctx->id);
 	}
 out:
 	mutex_unlock(&ctx->lock);
+	/* an exporter that moves a dma-buf holds its lock and takes ctx->lock */
+	list_for_each_entry_safe(r, next, &dropped, link) {
+		gtu_region_free(ctx, r, quiesced);
+		cond_resched();
+	}
+	mutex_unlock(&ctx->teardown_lock);
 }
 
 /* The file is released; its jobs may still be running. */

@@ -3,6 +3,7 @@
  * dma-buf export of driver buffers, and import as regions. Jobs attach no
  * fences: users who share memory between devices must wait for completions.
  */
+#include <linux/dma-resv.h>
 #include <linux/highmem.h>
 #include <linux/iosys-map.h>
 #include <linux/module.h>
@@ -233,14 +234,145 @@ static int gtu_import_error(long error)
 	}
 }
 
-/* Attach the dma-buf @fd and map it for the device. */
+/* An imported dma-buf that its exporter may move. Protected by the dma-buf's dma_resv. */
+struct gtu_moving {
+	struct gtu_ctx *ctx;
+	struct gtu_region *region;
+	struct work_struct remap;
+	bool ending;
+};
+
+/* Map the attachment, under the dma_resv of a dma-buf that can move. */
+static int gtu_import_map(struct gtu_ctx *ctx, struct gtu_region *r)
+{
+	struct sg_table *sgt;
+	int ret;
+
+	/* the memory may be on its way */
+	if (dma_resv_wait_timeout(r->attach->dmabuf->resv, DMA_RESV_USAGE_KERNEL, true,
+				  MAX_SCHEDULE_TIMEOUT) < 0)
+		return -EINTR;
+	sgt = dma_buf_map_attachment(r->attach, r->dir);
+	if (IS_ERR(sgt))
+		return gtu_import_error(PTR_ERR(sgt));
+	ret = gtu_mapped_check(ctx->gtu->parent, sgt, r->length);
+	if (ret)
+		dma_buf_unmap_attachment(r->attach, sgt, r->dir);
+	else
+		r->sgt = sgt;
+	return ret;
+}
+
+/* Unmap the attachment and free its page list: the device does not use them. */
+static void gtu_import_unmap(struct gtu_ctx *ctx, struct gtu_region *r)
+{
+	dma_buf_unmap_attachment(r->attach, r->sgt, r->dir);
+	r->sgt = NULL;
+	gtu_list_free(ctx, &r->list);
+}
+
+static void gtu_import_remap(struct work_struct *work)
+{
+	struct gtu_moving *m = container_of(work, struct gtu_moving, remap);
+	struct dma_resv *resv = m->region->attach->dmabuf->resv;
+	int inside = gtu_enter(m->ctx), ret = 0;
+
+	if (inside < 0)
+		return;
+	dma_resv_lock(resv, NULL);
+	if (!m->ending && !m->region->sgt) {
+		ret = gtu_import_map(m->ctx, m->region);
+		if (!ret)
+			ret = gtu_region_restore(m->ctx, m->region);
+	}
+	dma_resv_unlock(resv);
+	gtu_leave(m->ctx, inside);
+	if (ret)
+		dev_err_ratelimited(m->ctx->gtu->parent,
+				    "cannot map a dma-buf after its move: %d\n", ret);
+}
+
+/* The exporter moves the memory when this returns, and maps it again only then. */
+static void gtu_import_moved(struct dma_buf_attachment *attach)
+{
+	struct gtu_moving *m = attach->importer_priv;
+
+	if (m->ending || !m->region->sgt || !gtu_region_retract(m->ctx, m->region))
+		return;
+	gtu_import_unmap(m->ctx, m->region);
+	schedule_work(&m->remap);
+}
+
+static const struct dma_buf_attach_ops gtu_import_ops = {
+	.move_notify = gtu_import_moved,
+};
+
+/*
+ * Keep the memory of a moving dma-buf where it is, mapped, until
+ * gtu_import_release().
+ */
+int gtu_import_hold(struct gtu_region *r)
+{
+	int ret;
+
+	dma_resv_lock(r->attach->dmabuf->resv, NULL);
+	ret = r->sgt ? 0 : gtu_import_map(r->moving->ctx, r);
+	if (ret)
+		dma_resv_unlock(r->attach->dmabuf->resv);
+	return ret;
+}
+
+void gtu_import_release(struct gtu_region *r)
+{
+	dma_resv_unlock(r->attach->dmabuf->resv);
+}
+
+/*
+ * Attach as importer that follows moves, if the exporter makes them and the
+ * device checks accesses, so that it may lose a region at any time.
+ */
+static int gtu_import_attach_moving(struct gtu_ctx *ctx, struct gtu_region *r,
+				    struct dma_buf *dmabuf)
+{
+	struct gtu_moving *m = kzalloc(sizeof(*m), GFP_KERNEL_ACCOUNT);
+	struct dma_buf_attachment *attach;
+
+	if (!m)
+		return -ENOMEM;
+	m->ctx = ctx;
+	m->region = r;
+	INIT_WORK(&m->remap, gtu_import_remap);
+	attach = dma_buf_dynamic_attach(dmabuf, ctx->gtu->parent, &gtu_import_ops, m);
+	if (IS_ERR(attach)) {
+		kfree(m);
+		return gtu_import_error(PTR_ERR(attach));
+	}
+	r->attach = attach;
+	r->moving = m;
+	return 0;
+}
+
+static int gtu_import_attach(struct gtu_ctx *ctx, struct gtu_region *r, struct dma_buf *dmabuf)
+{
+	/* not as peer-to-peer importer: exporters of device memory must refuse */
+	struct dma_buf_attachment *attach = dma_buf_attach(dmabuf, ctx->gtu->parent);
+	struct sg_table *sgt;
+
+	if (IS_ERR(attach))
+		return gtu_import_error(PTR_ERR(attach));
+	r->attach = attach;
+	sgt = dma_buf_map_attachment_unlocked(attach, r->dir);
+	if (IS_ERR(sgt))
+		return gtu_import_error(PTR_ERR(sgt));
+	r->sgt = sgt;
+	return gtu_mapped_check(ctx->gtu->parent, sgt, r->length);
+}
+
+/* Attach the dma-buf @fd and map it for the device. A moving one is mapped when it is published. */
 struct gtu_region *gtu_region_import(struct gtu_ctx *ctx, int fd, u32 rights)
 {
-	struct device *dev = ctx->gtu->parent;
-	struct dma_buf_attachment *attach;
 	struct dma_buf *dmabuf;
 	struct gtu_region *r;
-	struct sg_table *sgt;
 	int ret;
 
 	dmabuf = dma_buf_get(fd);
@@ -257,28 +389,17 @@ struct gtu_region *gtu_region_import(struct gtu_ctx *ctx, int fd, u32 rights)
 	r->length = dmabuf->size;
 	r->pages = PAGE_ALIGN(dmabuf->size) >> PAGE_SHIFT;
 	r->dir = gtu_direction(rights);
-	/*
-	 * Not attached as peer-to-peer importer: exporters of device memory
-	 * must refuse.
-	 */
-	attach = dma_buf_attach(dmabuf, dev);
-	if (IS_ERR(attach)) {
-		kfree(r);
-		ret = gtu_import_error(PTR_ERR(attach));
-		goto err_put;
-	}
-	r->attach = attach;
-	sgt = dma_buf_map_attachment_unlocked(attach, r->dir);
-	ret = IS_ERR(sgt) ? gtu_import_error(PTR_ERR(sgt)) : 0;
-	if (!ret) {
-		r->sgt = sgt;
-		ret = gtu_mapped_check(dev, sgt, r->length);
-	}
-	if (ret) {
+	if (dma_buf_is_dynamic(dmabuf) && ctx->gtu->caps & GTU_CAP_REGIONS)
+		ret = gtu_import_attach_moving(ctx, r, dmabuf);
+	else
+		ret = gtu_import_attach(ctx, r, dmabuf);
+	if (!ret)
+		return r;
+	if (r->attach) {
 		gtu_region_free(ctx, r, true);
 		return ERR_PTR(ret);
 	}
-	return r;
+	kfree(r);
 err_put:
 	dma_buf_put(dmabuf);
 	return ERR_PTR(ret);
@@ -288,9 +409,19 @@ err_put:
 void gtu_import_free(struct gtu_region *r)
 {
 	struct dma_buf *dmabuf = r->attach->dmabuf;
+	struct gtu_moving *m = r->moving;
 
-	if (r->sgt)
+	if (m) {
+		dma_resv_lock(dmabuf->resv, NULL);
+		m->ending = true;
+		if (r->sgt)
+			gtu_import_unmap(m->ctx, r);
+		dma_resv_unlock(dmabuf->resv);
+		cancel_work_sync(&m->remap);
+	} else if (r->sgt) {
 		dma_buf_unmap_attachment_unlocked(r->attach, r->sgt, r->dir);
+	}
 	dma_buf_detach(dmabuf, r->attach);
 	dma_buf_put(dmabuf);
+	kfree(m);
 }

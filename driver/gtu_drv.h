@@ -3,7 +3,8 @@
  * Objects of the driver, their lifetimes and locks. Documentation/driver.md
  * explains the design.
  *
- * Lock order: ctx->lock, gtu->mbox_lock, gtu->map_lock. mm->mmap_lock is taken
+ * Lock order: ctx->teardown_lock, the dma_resv of a dma-buf, ctx->lock,
+ * gtu->mbox_lock, gtu->map_lock. mm->mmap_lock is taken
  * before gtu->map_lock and never with the others: mmap() and page faults must
  * not wait for the device. Take none of these while holding gtu->aperture_lock
  * or buffer->lock. Spinlocks, innermost: queue->wait_lock, ctx->event_lock; and
@@ -208,6 +209,7 @@ struct gtu_ctx {
 	spinlock_t event_lock;		/* protects ready */
 	struct list_head ready;		/* queues with an event that was not read yet */
 
+	struct mutex teardown_lock;	/* held until a teardown has freed everything */
 	struct mutex lock;		/* protects all below */
 	bool torn_down;			/* nothing of the context is left on the device */
 	unsigned int queues;
@@ -285,6 +287,9 @@ struct gtu_region {
 	struct gtu_buffer *buffer;	/* or a driver buffer */
 	struct gtu_extent *extent;	/* or aperture pages */
 	struct dma_buf_attachment *attach; /* or an imported dma-buf */
+	struct gtu_moving *moving;	/* whose exporter may move it */
+	struct list_head link;		/* of regions that a teardown frees */
+	bool leaked;			/* under ctx->lock: the device may still use it */
 	bool internal;			/* of the driver: users cannot name its key */
 	bool removing;			/* under ctx->lock: new jobs must not name it */
 	struct gtu_list list;
@@ -500,7 +505,9 @@ long gtu_ioctl(struct file *file, unsigned int cmd, unsigned long at);
 /* gtu_region.c: region table of a context */
 int gtu_region_publish(struct gtu_ctx *ctx, struct gtu_region *r, u32 *key);
 int gtu_region_remove(struct gtu_ctx *ctx, u32 key, bool internal);
-void gtu_region_drop_all(struct gtu_ctx *ctx, bool quiesced);
+void gtu_region_drop_all(struct gtu_ctx *ctx, bool quiesced, struct list_head *dropped);
+bool gtu_region_retract(struct gtu_ctx *ctx, struct gtu_region *r);
+int gtu_region_restore(struct gtu_ctx *ctx, struct gtu_region *r);
 struct gtu_region *gtu_region_at(struct gtu_ctx *ctx, u32 slot);
 struct gtu_region *gtu_region_find(struct gtu_ctx *ctx, u32 key);
 
@@ -529,6 +536,8 @@ void gtu_aperture_drop_copy(struct gtu_device *gtu);
 struct dma_buf *gtu_buffer_export(struct gtu_ctx *ctx, u32 key, u32 rights);
 struct gtu_region *gtu_region_import(struct gtu_ctx *ctx, int fd, u32 rights);
 void gtu_import_free(struct gtu_region *r);
+int gtu_import_hold(struct gtu_region *r);
+void gtu_import_release(struct gtu_region *r);
 
 /* gtu_list.c */
 int gtu_list_build(struct gtu_ctx *ctx, struct gtu_region *r, struct gtu_hw_region *entry);

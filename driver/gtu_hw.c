@@ -425,7 +425,7 @@ out:
 }
 
 /*
- * Read a counter as it is now, including what users have cleared; for any
+ * Read the present value of a counter, plus all that users have cleared; in any
  * context. Keeps *@value if the device is not accessible.
  */
 void gtu_counter_now(struct gtu_device *gtu, u32 offset, u64 *value)

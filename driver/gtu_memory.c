@@ -331,11 +331,11 @@ void gtu_region_free(struct gtu_ctx *ctx, struct gtu_region *r, bool quiesced)
 			r->pages);
 		return;
 	}
-	gtu_list_free(ctx, &r->list);
 	if (IS_ENABLED(CONFIG_DMA_SHARED_BUFFER) && r->attach)
 		gtu_import_free(r);
 	else if (r->sgt)
 		dma_unmap_sgtable(ctx->gtu->parent, r->sgt, r->dir, GTU_MAP_ATTRS);
+	gtu_list_free(ctx, &r->list);
 	if (r->mm) {
 		if (r->sgt)
 			trace_gtu_unpin(ctx->gtu, r->pages, r->rights);

@@ -46,15 +46,29 @@ static void gtu_slot_free(struct gtu_ctx *ctx, u32 slot)
 		__clear_bit(slot, ctx->used);
 }
 
-/*
- * Publish @r to the device. On success the table owns @r and *@key names it.
- * The caller must not use @r afterwards: a user who guesses the key can remove
- * it.
- */
-int gtu_region_publish(struct gtu_ctx *ctx, struct gtu_region *r, u32 *key)
+/* Write the table entry of @r. */
+static void gtu_entry_set(struct gtu_ctx *ctx, struct gtu_region *r,
+			  const struct gtu_hw_region *entry)
 {
-	struct gtu_hw_region entry = {}, *at;
-	u32 flags;
+	struct gtu_hw_region *at = &ctx->table[gtu_key_slot(r->key)];
+	u32 flags = le32_to_cpu(entry->flags) | GTU_REGION_VALID;
+
+	if (r->rights & GTU_RIGHT_READ)
+		flags |= GTU_REGION_READ;
+	if (r->rights & GTU_RIGHT_WRITE)
+		flags |= GTU_REGION_WRITE;
+	at->length = cpu_to_le64(r->length);
+	at->base = entry->base;
+	at->offset = entry->offset;
+	at->key = cpu_to_le32(r->key);
+	/* The device may read the entry at any time: set VALID last. */
+	dma_wmb();
+	WRITE_ONCE(at->flags, cpu_to_le32(flags));
+}
+
+static int gtu_region_publish_held(struct gtu_ctx *ctx, struct gtu_region *r, u32 *key)
+{
+	struct gtu_hw_region entry = {};
 	int slot, ret;
 
 	ret = gtu_list_build(ctx, r, &entry);
@@ -78,24 +92,31 @@ int gtu_region_publish(struct gtu_ctx *ctx, struct gtu_region *r, u32 *key)
 	spin_unlock(&ctx->region_lock);
 	if (!r->extent)
 		atomic_long_add(r->pages, &ctx->memory_pages);
-	flags = le32_to_cpu(entry.flags) | GTU_REGION_VALID;
-	if (r->rights & GTU_RIGHT_READ)
-		flags |= GTU_REGION_READ;
-	if (r->rights & GTU_RIGHT_WRITE)
-		flags |= GTU_REGION_WRITE;
-	at = &ctx->table[slot];
-	at->length = cpu_to_le64(r->length);
-	at->base = entry.base;
-	at->offset = entry.offset;
-	at->key = cpu_to_le32(r->key);
-	/* The device may read the entry at any time: set VALID last. */
-	dma_wmb();
-	WRITE_ONCE(at->flags, cpu_to_le32(flags));
+	gtu_entry_set(ctx, r, &entry);
 	trace_gtu_region_add(ctx, r->key, r->length, r->rights);
 	*key = r->key;
 	ret = 0;
 out:
 	mutex_unlock(&ctx->lock);
+	return ret;
+}
+
+/*
+ * Publish @r to the device. On success the table owns @r and *@key names it.
+ * The caller must not use @r afterwards: a user who guesses the key can remove
+ * it.
+ */
+int gtu_region_publish(struct gtu_ctx *ctx, struct gtu_region *r, u32 *key)
+{
+	bool moving = IS_ENABLED(CONFIG_DMA_SHARED_BUFFER) && r->moving;
+	struct gtu_region *held = r;
+	int ret = moving ? gtu_import_hold(r) : 0;
+
+	if (!ret) {
+		ret = gtu_region_publish_held(ctx, r, key);
+		if (moving)
+			gtu_import_release(held);
+	}
 	return ret;
 }
 
@@ -129,6 +150,24 @@ static void gtu_entry_clear(struct gtu_ctx *ctx, u32 slot)
 }
 
 /*
+ * Have the device confirm that no access through the cleared entry is in flight.
+ * If a job still uses the region, stop the context's queues. Returns 0 or an error.
+ */
+static int gtu_slot_invalidate(struct gtu_ctx *ctx, u32 slot, u32 key)
+{
+	struct gtu_device *gtu = ctx->gtu;
+	int ret = GTU_MBOX(gtu, ctx->epoch, GTU_MBOX_INVALIDATE, ctx->id, slot);
+
+	if (ret == -EBUSY) {
+		gtu_dump(gtu, ctx, "region in use: stopping the queues of context %u, key %#x",
+			 ctx->id, key);
+		gtu_queues_stop(ctx);
+		ret = GTU_MBOX(gtu, ctx->epoch, GTU_MBOX_INVALIDATE, ctx->id, slot);
+	}
+	return ret;
+}
+
+/*
  * Revoke a region of the user or, if @internal, of the driver. On a device that does not check accesses, first wait for
  * jobs that name it. Then clear the entry and have the device confirm that no
  * access is in flight.
@@ -138,7 +177,6 @@ static void gtu_entry_clear(struct gtu_ctx *ctx, u32 slot)
  */
 int gtu_region_remove(struct gtu_ctx *ctx, u32 key, bool internal)
 {
-	struct gtu_device *gtu = ctx->gtu;
 	u32 slot = gtu_key_slot(key);
 	struct gtu_region *r;
 	bool quiesced = true;
@@ -156,30 +194,61 @@ int gtu_region_remove(struct gtu_ctx *ctx, u32 key, bool internal)
 	}
 	gtu_entry_clear(ctx, slot);
 	if (!ret)
-		ret = GTU_MBOX(gtu, ctx->epoch, GTU_MBOX_INVALIDATE, ctx->id, slot);
-	/* A job uses the region. */
-	if (ret == -EBUSY) {
-		gtu_dump(gtu, ctx, "region in use: stopping the queues of context %u, key %#x",
-			 ctx->id, key);
-		gtu_queues_stop(ctx);
-		ret = GTU_MBOX(gtu, ctx->epoch, GTU_MBOX_INVALIDATE, ctx->id, slot);
-	}
+		ret = gtu_slot_invalidate(ctx, slot, key);
 	if (ret) {
 		quiesced = gtu_force_quiesce(ctx, "region invalidation failed");
 		ret = -ENODEV;
 	}
 	trace_gtu_region_remove(ctx, key, ret);
 	gtu_slot_free(ctx, slot);
+	r->leaked = !quiesced;
 	mutex_unlock(&ctx->lock);
 	gtu_region_free(ctx, r, quiesced);
 	return ret;
 }
 
 /*
- * Remove all regions. @quiesced: the device has dropped the context. Otherwise
- * it may still use them.
+ * Take the memory of @r from the device, because its exporter moves it. The key
+ * stays; until gtu_region_restore(), jobs that name it end with GTU_CPL_KEY.
+ * Returns true if the device certainly does not access the memory any more.
  */
-void gtu_region_drop_all(struct gtu_ctx *ctx, bool quiesced)
+bool gtu_region_retract(struct gtu_ctx *ctx, struct gtu_region *r)
+{
+	u32 slot = gtu_key_slot(r->key);
+	bool quiesced;
+
+	mutex_lock(&ctx->lock);
+	if (r->key && ctx->region[slot] == r) {
+		gtu_entry_clear(ctx, slot);
+		if (gtu_slot_invalidate(ctx, slot, r->key))
+			r->leaked = !gtu_force_quiesce(ctx, "region invalidation failed");
+	}
+	quiesced = !r->leaked;
+	mutex_unlock(&ctx->lock);
+	return quiesced;
+}
+
+/* Give the memory of @r, mapped again, back to the device if its key is still valid. */
+int gtu_region_restore(struct gtu_ctx *ctx, struct gtu_region *r)
+{
+	struct gtu_hw_region entry = {};
+	int ret = gtu_list_build(ctx, r, &entry);
+
+	if (ret)
+		return ret;
+	mutex_lock(&ctx->lock);
+	if (r->key && ctx->region[gtu_key_slot(r->key)] == r)
+		gtu_entry_set(ctx, r, &entry);
+	mutex_unlock(&ctx->lock);
+	return 0;
+}
+
+/*
+ * Remove all regions and collect them in @dropped, for the caller to free them
+ * without ctx->lock. @quiesced: the device has dropped the context. Otherwise it
+ * may still use them.
+ */
+void gtu_region_drop_all(struct gtu_ctx *ctx, bool quiesced, struct list_head *dropped)
 {
 	u32 slot;
 
@@ -191,7 +260,7 @@ void gtu_region_drop_all(struct gtu_ctx *ctx, bool quiesced)
 			continue;
 		gtu_entry_clear(ctx, slot);
 		gtu_slot_free(ctx, slot);
-		gtu_region_free(ctx, r, quiesced);
-		cond_resched();
+		r->leaked = !quiesced;
+		list_add_tail(&r->link, dropped);
 	}
 }

@@ -156,7 +156,7 @@ static void show_users(const struct top_device *d, FILE *to)
 	fputc('\n', to);
 }
 
-/* What a client has used since the sample before, per second. */
+/* Use of the device by a client since the sample before, per second. */
 struct use {
 	const struct top_client *client;
 	double busy, jobs;		/* busy: share of the device's clock */

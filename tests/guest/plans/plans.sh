@@ -88,6 +88,14 @@ kselftest_arguments() {
 	done
 }
 
+# moving_exporter: appends the module that move_test needs to `arguments`
+moving_exporter() {
+	timed "module that moves dma-bufs" "$here/build/build-module.sh" --kernel distribution --of "$here/programs/moving" W=1 ||
+		{ echo "not ok - gtu_moving_exporter.ko builds"; return; }
+	arguments+=(--file "$(module_folder distribution)-moving/gtu_moving_exporter.ko:/usr/bin/gtu_moving_exporter.ko")
+	arguments+=(--test "moving=insmod /usr/bin/gtu_moving_exporter.ko")
+}
+
 # make_graph [SCALE]: makes the small graph of a plan
 make_graph() {
 	mkdir -p "$work" && "$gtu" --quiet generate kronecker --scale "${1:-10}" "$graph" >&2 || die "cannot make a graph"
@@ -344,6 +352,7 @@ run_plan() (
 	distribution)
 		need distribution
 		settings=$shorter
+		moving_exporter
 		kselftest_arguments ""
 		kselftest_arguments _32 $compat
 		sound_guest "$1" distribution --devices 2 --limit 900 \

@@ -158,7 +158,7 @@ static bool one_reaches(const struct worker *w, uint32_t jobs)
 }
 
 /*
- * All contexts always have work. One has 32 queues of it, the others one each. Reads the cycles of
+ * All contexts always have work. One has 32 full queues, the others one each. Reads the cycles of
  * all twice; the times between two reads of one context are about the same.
  */
 TEST_F_TIMEOUT(usage, a_flood_costs_others_little, 120)

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * An exporter of dma-bufs for tests: /dev/gtu_moving moves the memory of a dma-buf on request, also
+ * where the kernel pins the memory of dynamic importers (without CONFIG_DMABUF_MOVE_NOTIFY).
+ */
+#include <linux/dma-buf.h>
+#include <linux/dma-mapping.h>
+#include <linux/dma-resv.h>
+#include <linux/file.h>
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <linux/version.h>
+
+#define MOVING_CREATE	1	/* argument: pages; returns a dma-buf */
+#define MOVING_MOVE	2	/* argument: struct moving_word, of which fd is used */
+#define MOVING_WORD	3	/* argument: struct moving_word */
+#define MOVING_MAX	4096u
+
+struct moving_word {
+	__s32 fd;
+	__u32 write;
+	__u64 offset, value;
+};
+
+struct moving {
+	unsigned int pages, mapped;
+	struct page **page;
+};
+
+static void moving_free(struct page **page, unsigned int n)
+{
+	while (n--)
+		if (page[n])
+			__free_page(page[n]);
+	kvfree(page);
+}
+
+static struct page **moving_alloc(unsigned int n)
+{
+	struct page **page = kvcalloc(n, sizeof(*page), GFP_KERNEL);
+	unsigned int i;
+
+	for (i = 0; page && i < n; i++) {
+		page[i] = alloc_page(GFP_KERNEL | __GFP_ZERO);
+		if (!page[i]) {
+			moving_free(page, n);
+			return NULL;
+		}
+	}
+	return page;
+}
+
+static int moving_pin(struct dma_buf_attachment *attach)
+{
+	return 0;
+}
+
+static void moving_unpin(struct dma_buf_attachment *attach)
+{
+}
+
+static struct sg_table *moving_map(struct dma_buf_attachment *attach, enum dma_data_direction dir)
+{
+	struct moving *m = attach->dmabuf->priv;
+	struct sg_table *sgt = kzalloc(sizeof(*sgt), GFP_KERNEL);
+	int ret;
+
+	if (!sgt)
+		return ERR_PTR(-ENOMEM);
+	ret = sg_alloc_table_from_pages(sgt, m->page, m->pages, 0, (size_t)m->pages << PAGE_SHIFT,
+					GFP_KERNEL);
+	if (!ret) {
+		ret = dma_map_sgtable(attach->dev, sgt, dir, 0);
+		if (ret)
+			sg_free_table(sgt);
+	}
+	if (ret) {
+		kfree(sgt);
+		return ERR_PTR(ret);
+	}
+	m->mapped++;
+	return sgt;
+}
+
+static void moving_unmap(struct dma_buf_attachment *attach, struct sg_table *sgt,
+			 enum dma_data_direction dir)
+{
+	struct moving *m = attach->dmabuf->priv;
+
+	m->mapped--;
+	dma_unmap_sgtable(attach->dev, sgt, dir, 0);
+	sg_free_table(sgt);
+	kfree(sgt);
+}
+
+static void moving_release(struct dma_buf *dmabuf)
+{
+	struct moving *m = dmabuf->priv;
+
+	moving_free(m->page, m->pages);
+	kfree(m);
+}
+
+static const struct dma_buf_ops moving_ops = {
+	.pin = moving_pin,
+	.unpin = moving_unpin,
+	.map_dma_buf = moving_map,
+	.unmap_dma_buf = moving_unmap,
+	.release = moving_release,
+};
+
+static int moving_create(unsigned long pages)
+{
+	DEFINE_DMA_BUF_EXPORT_INFO(info);
+	struct dma_buf *dmabuf;
+	struct moving *m;
+
+	if (!pages || pages > MOVING_MAX)
+		return -EINVAL;
+	m = kzalloc(sizeof(*m), GFP_KERNEL);
+	if (!m)
+		return -ENOMEM;
+	m->pages = pages;
+	m->page = moving_alloc(pages);
+	if (!m->page) {
+		kfree(m);
+		return -ENOMEM;
+	}
+	info.ops = &moving_ops;
+	info.size = pages << PAGE_SHIFT;
+	info.flags = O_RDWR;
+	info.priv = m;
+	dmabuf = dma_buf_export(&info);
+	if (IS_ERR(dmabuf)) {
+		moving_free(m->page, m->pages);
+		kfree(m);
+		return PTR_ERR(dmabuf);
+	}
+	return dma_buf_fd(dmabuf, O_CLOEXEC);
+}
+
+/* Overwrites the old pages: a device that still used them would read or lose something. */
+static int moving_move(struct dma_buf *dmabuf)
+{
+	struct moving *m = dmabuf->priv;
+	struct page **to = moving_alloc(m->pages);
+	unsigned int i;
+	int ret = 0;
+
+	if (!to)
+		return -ENOMEM;
+	dma_resv_lock(dmabuf->resv, NULL);
+	dma_buf_move_notify(dmabuf);
+	if (m->mapped) {
+		ret = -EBUSY;
+	} else {
+		for (i = 0; i < m->pages; i++) {
+			memcpy(page_address(to[i]), page_address(m->page[i]), PAGE_SIZE);
+			memset(page_address(m->page[i]), 0xee, PAGE_SIZE);
+		}
+		swap(to, m->page);
+	}
+	dma_resv_unlock(dmabuf->resv);
+	moving_free(to, m->pages);
+	return ret;
+}
+
+static int moving_word(struct dma_buf *dmabuf, struct moving_word *w)
+{
+	struct moving *m = dmabuf->priv;
+	u64 *at;
+
+	if (w->offset % 8 || w->offset >= (u64)m->pages << PAGE_SHIFT)
+		return -EINVAL;
+	dma_resv_lock(dmabuf->resv, NULL);
+	at = page_address(m->page[w->offset >> PAGE_SHIFT]) + offset_in_page(w->offset);
+	if (w->write)
+		WRITE_ONCE(*at, w->value);
+	w->value = READ_ONCE(*at);
+	dma_resv_unlock(dmabuf->resv);
+	return 0;
+}
+
+static long moving_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	struct dma_buf *dmabuf;
+	struct moving_word w;
+	long ret;
+
+	if (cmd == MOVING_CREATE)
+		return moving_create(arg);
+	if (copy_from_user(&w, (void __user *)arg, sizeof(w)))
+		return -EFAULT;
+	dmabuf = dma_buf_get(w.fd);
+	if (IS_ERR(dmabuf))
+		return PTR_ERR(dmabuf);
+	ret = dmabuf->ops != &moving_ops ? -EINVAL : cmd == MOVING_MOVE ? moving_move(dmabuf) :
+	      cmd == MOVING_WORD ? moving_word(dmabuf, &w) : -ENOTTY;
+	dma_buf_put(dmabuf);
+	if (!ret && copy_to_user((void __user *)arg, &w, sizeof(w)))
+		ret = -EFAULT;
+	return ret;
+}
+
+static const struct file_operations moving_fops = {
+	.owner = THIS_MODULE,
+	.unlocked_ioctl = moving_ioctl,
+	.compat_ioctl = moving_ioctl,
+};
+
+static struct miscdevice moving_device = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "gtu_moving",
+	.fops = &moving_fops,
+};
+module_misc_device(moving_device);
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+MODULE_IMPORT_NS(DMA_BUF);
+#else
+MODULE_IMPORT_NS("DMA_BUF");
+#endif
+MODULE_DESCRIPTION("dma-bufs that move, for tests of GTU");
+MODULE_LICENSE("GPL");

@@ -2,6 +2,7 @@
 /* Memory of regions: pins user pages and maps memory for DMA. */
 #include <linux/hugetlb_inline.h>
 #include <linux/mman.h>
+#include <linux/module.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -329,6 +330,11 @@ void gtu_region_free(struct gtu_ctx *ctx, struct gtu_region *r, bool quiesced)
 	if (!quiesced) {
 		dev_err(ctx->gtu->parent, "leaking a region that the device may still use: %lu pages\n",
 			r->pages);
+		/* the exporter of a leaked dma-buf goes on calling the driver with the context */
+		if (r->moving) {
+			__module_get(THIS_MODULE);
+			kref_get(&ctx->ref);
+		}
 		return;
 	}
 	if (IS_ENABLED(CONFIG_DMA_SHARED_BUFFER) && r->attach)

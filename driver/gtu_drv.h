@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Objects of the driver, their lifetimes and locks. Documentation/driver.md
- * explains the design.
+ * explains the design. More than 600 lines, because all objects and the prototypes
+ * of all files are here, as one lock order spans them.
  *
  * Lock order: ctx->teardown_lock, the dma_resv of a dma-buf, ctx->lock,
- * gtu->mbox_lock, gtu->map_lock. mm->mmap_lock is taken
- * before gtu->map_lock and never with the others: mmap() and page faults must
- * not wait for the device. Take none of these while holding gtu->aperture_lock
+ * gtu->mbox_lock, gtu->map_lock. mm->mmap_lock is taken before gtu->map_lock and
+ * never with the others: mmap() and page faults must not wait for the device. Take none of these while holding gtu->aperture_lock
  * or buffer->lock. Spinlocks, innermost: queue->wait_lock, ctx->event_lock; and
  * the lock of a PMU, gtu->counter_lock.
  * gtu->ctx_lock, gtu->user_lock and ctx->region_lock are taken alone;

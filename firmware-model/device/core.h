@@ -67,7 +67,7 @@ struct gtu_dev {
 	uint32_t current_context;	/* of the round robin */
 	uint64_t work[GTU_BITMAP_WORDS]; /* runnable queues */
 	uint32_t fences;		/* FENCE jobs in progress */
-	struct gtu_unit_page page[GTU_PAGES];
+	struct gtu_unit_page page[GTU_PAGES + 1];	/* the last has no unit: that of absent operations */
 	uint8_t page_of[256];		/* by opcode, + 1 */
 
 	bool faulty;			/* any fault is injected */

@@ -61,6 +61,10 @@ static const char *configure(struct gtu_dev_config *c)
 	unsigned n;
 
 	for (n = 0; (p = gtu_parameter(n)); n++) {
+		if (p->field == offsetof(struct gtu_dev_config, aperture_bytes) && c->no_aperture) {
+			gtu_dev_put_value(c, p, 0);
+			continue;
+		}
 		if (!gtu_dev_value(c, p))
 			gtu_dev_put_value(c, p, p->value);
 		if (gtu_parameter_takes(p, gtu_dev_value(c, p)))
@@ -151,6 +155,7 @@ struct gtu_dev *gtu_dev_create(const struct gtu_dev_config *config, const struct
 {
 	static const char memory[] = "not enough memory";
 	struct gtu_dev *dev = calloc(1, sizeof(*dev));
+	const struct gtu_operation *absent;
 	const char *wrong = memory;
 	size_t bytes;
 	unsigned i, n;
@@ -171,7 +176,7 @@ struct gtu_dev *gtu_dev_create(const struct gtu_dev_config *config, const struct
 	dev->fdt = calloc(1, GTU_FDT_WINDOW_SIZE);
 	dev->aperture = dev->config.aperture;
 	if (!dev->aperture) {
-		dev->aperture = calloc(1, dev->config.aperture_bytes);
+		dev->aperture = calloc(1, dev->config.no_aperture ? 1 : dev->config.aperture_bytes);
 		dev->aperture_owned = true;
 	}
 	if (!dev->context || !dev->queue || !dev->fdt || !dev->aperture)
@@ -197,6 +202,9 @@ struct gtu_dev *gtu_dev_create(const struct gtu_dev_config *config, const struct
 			memset(p->state, 0, bytes);
 		}
 	}
+	for (i = 0; (absent = gtu_unit_operation(i)); i++)
+		if (dev->config.absent_operations >> i & 1)
+			dev->page_of[absent->opcode] = GTU_PAGES + 1;
 	if (!gtu_fdt_build(dev, &wrong))
 		goto fail;
 	gtu_dev_clear(dev);

@@ -64,6 +64,11 @@ bool gtu_fdt_build(struct gtu_dev *dev, const char **why)
 	for (i = 0; i < GTU_UNIT_COUNT; i++)
 		if (dev->page[i].unit)
 			bad |= unit_node(fdt, &gtu_unit_table[i], &dev->page[i]);
+	if (dev->config.unknown_unit) {
+		bad |= fdt_begin_node(fdt, "unknown");
+		bad |= fdt_property_u32(fdt, "reg", (GTU_UNIT_COUNT + 1) * GTU_PAGE);
+		bad |= fdt_end_node(fdt);
+	}
 	bad |= fdt_end_node(fdt);
 	bad |= fdt_finish(fdt);
 	if (bad) {

@@ -52,7 +52,10 @@ struct gtu_dev_config {
 #define GTU_DEVICE_FIELD(type, field, ...) type field;
 	GTU_DEVICE_ROWS(GTU_DEVICE_FIELD)
 	void *aperture;			/* memory for it, the caller's; NULL: allocated */
+	bool no_aperture;		/* [false] no BAR 4, whatever aperture_bytes is */
+	bool unknown_unit;		/* [false] a unit that software does not know, after the known ones */
 	uint32_t absent_units;		/* [0] GTU_UNIT_* that this build leaves out */
+	uint32_t absent_operations;	/* [0] bit n: gtu_unit_operation(n) ends with GTU_CPL_ABSENT */
 	uint32_t absent_scu;		/* [0] GTU_ABSENT_SCU_* that this build's SCU leaves out */
 	uint64_t caps_off;		/* [0] GTU_CAP_* that the device does not have or say it has; without
 					 * LOGICAL_CYCLES each job's fetches take some cycles longer */

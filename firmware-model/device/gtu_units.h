@@ -74,6 +74,10 @@ extern const struct gtu_operation gtu_basic_operations[];
 /* The registers of every unit's page that are neither parameters nor settings nor counters. */
 extern const struct gtu_register_row gtu_unit_registers[];
 extern const struct gtu_register_field_row gtu_unit_fields[];
+/* Operation @n of the units, in the order of their tables; NULL after the last. At most 32. */
+const struct gtu_operation *gtu_unit_operation(unsigned n);
+/* The names of GTU_CAP_*, by bit; ends with NULL. */
+extern const char *const gtu_capability_names[];
 /* Returns NULL if no unit has the operation. *slots is set to its unit's slots; @slots may be NULL. */
 const struct gtu_operation *gtu_operation(unsigned opcode, const struct gtu_slot **slots);
 /* Parameters of the device rather than a unit: contexts, queues, rings. */

@@ -2,6 +2,8 @@
 /* The device's registers, and accesses to its BARs over the bus. */
 #include "core.h"
 
+#define UNKNOWN_ID	0x20202078u	/* "x": of gtu_dev_config.unknown_unit */
+
 /* Waiting can be for a consumer, for ring space or for a unit. */
 bool gtu_dev_busy(const struct gtu_dev *dev)
 {
@@ -24,7 +26,7 @@ static uint32_t status(const struct gtu_dev *dev)
 
 static uint32_t units_present(const struct gtu_dev *dev)
 {
-	uint32_t bits = 0;
+	uint32_t bits = dev->config.unknown_unit ? 1u << GTU_UNIT_COUNT : 0;
 	unsigned i;
 
 	for (i = 0; i < GTU_UNIT_COUNT; i++)
@@ -118,6 +120,8 @@ static bool unit_register(struct gtu_dev *dev, uint32_t offset, uint64_t *value,
 			*value = p->unit->version;
 		if (p && reg == GTU_UREG_STATUS)
 			*value = 1 | (p->owner ? 2 : 0);
+		if (unit_at(offset) == GTU_UNIT_COUNT)
+			*value = reg == GTU_UREG_ID ? UNKNOWN_ID : reg != GTU_UREG_CTRL;
 		return true;
 	}
 	if (!p)
@@ -138,7 +142,7 @@ static bool register_at(struct gtu_dev *dev, uint32_t offset, uint64_t *value, b
 {
 	if (offset < GTU_PAGE)
 		return global_register(dev, offset, value, wide);
-	if (unit_at(offset) < GTU_UNIT_COUNT)
+	if (unit_at(offset) < GTU_UNIT_COUNT || (unit_at(offset) == GTU_UNIT_COUNT && dev->config.unknown_unit))
 		return unit_register(dev, offset, value, wide);
 	return false;
 }

@@ -59,6 +59,22 @@ GTU_UNIT_ROWS(ARRAYS)
 	  .registers = unit##_registers, .fields = unit##_fields, GTU_##UNIT##_BLOCK_ROWS(B_ROW) },
 const struct gtu_unit_table gtu_unit_table[GTU_UNIT_COUNT] = { GTU_UNIT_ROWS(UNIT_ROW) };
 
+/* in the order of the register's bits */
+const char *const gtu_capability_names[] = { "regions", "streams", "linear", "cancel", "stream-events", "seek",
+						"logical-cycles", "context-counters", NULL };
+
+const struct gtu_operation *gtu_unit_operation(unsigned n)
+{
+	const struct gtu_operation *op;
+	unsigned i;
+
+	for (i = 0; i < GTU_UNIT_COUNT; i++)
+		for (op = gtu_unit_table[i].operations; op->name; op++)
+			if (!n--)
+				return op;
+	return NULL;
+}
+
 const struct gtu_operation *gtu_operation(unsigned opcode, const struct gtu_slot **slots)
 {
 	const struct gtu_operation *op;

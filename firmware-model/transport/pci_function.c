@@ -66,6 +66,8 @@ static void set_bar(struct pci_function *f, unsigned bar, uint32_t flags)
 	/* after writing ones, sizing reads back the bits that are multiples of the size */
 	uint64_t mask = ~(pci_function_size(f, bar) - 1);
 
+	if (!pci_function_size(f, bar))
+		return;
 	set(f, PCI_BASE_ADDRESS_0 + 4 * bar, bytes, flags, mask & ~0xfull);
 }
 
@@ -433,7 +435,7 @@ struct pci_function *pci_function_create(const struct pci_setup *setup, struct g
 	for (i = 0; i < VECTORS_MAX; i++)
 		f->irq_fd[i] = -1;
 	memcpy(f->fault, setup->fault, sizeof(f->fault));
-	if (!make_aperture(f, config.aperture_bytes, err))
+	if (!config.no_aperture && !make_aperture(f, config.aperture_bytes, err))
 		goto fail;
 	f->bug = setup->bug;
 	config.aperture = f->aperture;

@@ -47,58 +47,142 @@ static void *dma(void *host, uint64_t addr, uint64_t *len, bool write)
 
 static const struct gtu_host_ops host_ops = { .dma = dma };
 
-/* ---- Parameters: "model:scu_width=1,iru_sets=256" ---------------------------------------------- */
+/* ---- Parameters: "model:scu_width=1,absent_units=iru+peg" --------------------------------------- */
 
-static int parse_one(char *item, struct gtu_dev_config *config, struct gtu_error *err)
+static const char *unit_name(unsigned bit)
 {
-	char *value = strchr(item, '='), *end;
-	const struct gtu_parameter *p = NULL;
-	unsigned long long v, max;
-	bool absent, absent_scu, without;
+	return bit < GTU_UNIT_COUNT ? gtu_unit_table[bit].name : NULL;
+}
+
+static const char *operation_name(unsigned bit)
+{
+	const struct gtu_operation *op = gtu_unit_operation(bit);
+
+	return op ? op->name : NULL;
+}
+
+static const char *capability_name(unsigned bit)
+{
+	return gtu_capability_names[bit];
+}
+
+/* GTU_ABSENT_SCU_*. */
+static const char *scu_part_name(unsigned bit)
+{
+	static const char *const option[] = { "filtering", "grouping" };
+	const unsigned operations = (unsigned)__builtin_ctz(GTU_ABSENT_SCU_FILTER);
+
+	if (bit < operations)
+		return gtu_operation(GTU_OP_SCU_BITMASK + bit, NULL)->name;
+	return bit - operations < 2 ? option[bit - operations] : NULL;
+}
+
+/* Parameters that leave something out: a sum of names, or a mask. */
+static const struct mask {
+	const char *key, *what;
+	const char *(*name)(unsigned bit);
+} masks[] = {
+	{ "absent_units", "unit", unit_name },
+	{ "absent_operations", "operation", operation_name },
+	{ "absent_scu", "part of the SCU", scu_part_name },
+	{ "caps_off", "capability", capability_name },
+};
+
+static int parse_mask(const struct mask *mask, char *value, uint64_t *bits, struct gtu_error *err)
+{
+	char *name, *rest, *end;
+	char known[160] = "";
 	unsigned i;
 
-	if (!value)
-		return gtu_fail(err, GTU_ERR_USAGE, "\"%s\" is not a parameter: use NAME=VALUE", item);
-	*value++ = 0;
-	absent = !strcmp(item, "absent_units");
-	absent_scu = !strcmp(item, "absent_scu");
-	without = !strcmp(item, "caps_off");
-	for (i = 0; !absent && !absent_scu && !without && (p = gtu_parameter(i)) && strcmp(p->key, item); i++)
+	errno = 0;
+	*bits = strtoull(value, &end, 0);
+	if (end != value && !*end && !errno && *value != '-')
+		return 0;
+	for (name = strtok_r(value, "+", &rest); name; name = strtok_r(NULL, "+", &rest)) {
+		for (i = 0; mask->name(i) && strcmp(mask->name(i), name); i++)
+			;
+		if (mask->name(i)) {
+			*bits |= 1ull << i;
+			continue;
+		}
+		for (i = 0; mask->name(i); i++)
+			snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s", i ? ", " : "", mask->name(i));
+		return gtu_fail(err, GTU_ERR_USAGE, "%s: there is no %s \"%s\"; give a sum of %s", mask->key, mask->what,
+				name, known);
+	}
+	return 0;
+}
+
+static int parse_item(const char *key, char *value, struct gtu_dev_config *config, struct gtu_error *err)
+{
+	const struct gtu_parameter *p;
+	unsigned long long v, max;
+	uint64_t bits = 0;
+	bool zero = false;		/* 0 is a value, not the default */
+	char *end;
+	unsigned i;
+	int rc;
+
+	if (!strcmp(key, "unknown_unit")) {
+		config->unknown_unit = !strcmp(value, "1");
+		return config->unknown_unit || !strcmp(value, "0") ? 0 :
+			gtu_fail(err, GTU_ERR_USAGE, "unknown_unit=%s is neither 0 nor 1", value);
+	}
+	for (i = 0; i < sizeof(masks) / sizeof(masks[0]); i++) {
+		if (strcmp(masks[i].key, key))
+			continue;
+		rc = parse_mask(&masks[i], value, &bits, err);
+		if (masks[i].name == unit_name)
+			config->absent_units = (uint32_t)bits;
+		else if (masks[i].name == operation_name)
+			config->absent_operations = (uint32_t)bits;
+		else if (masks[i].name == scu_part_name)
+			config->absent_scu = (uint32_t)bits;
+		else
+			config->caps_off = bits;
+		return rc;
+	}
+	for (i = 0; (p = gtu_parameter(i)) && strcmp(p->key, key); i++)
 		;
-	if (!absent && !absent_scu && !without && !p)
-		return gtu_fail(err, GTU_ERR_USAGE, "the model has no parameter \"%s\"; 'gtu info --tables UNIT' lists a unit's",
-				item);
-	max = absent || absent_scu || (p && p->bytes == 4) ? UINT32_MAX : UINT64_MAX;
+	if (!p)
+		return gtu_fail(err, GTU_ERR_USAGE, "the model has no parameter \"%s\"; 'gtu info --tables device' lists the "
+				"device's, 'gtu info --tables UNIT' a unit's", key);
+	if (p->field == offsetof(struct gtu_dev_config, aperture_bytes))
+		config->no_aperture = zero = !strcmp(value, "0");
+	max = p->bytes == 4 ? UINT32_MAX : UINT64_MAX;
 	errno = 0;
 	v = strtoull(value, &end, 0);
-	if (errno || end == value || *end || *value == '-' || !v || v > max)
-		return gtu_fail(err, GTU_ERR_USAGE, "%s=%s is not a number from 1 to %llu", item, value, max);
-	if (absent)
-		config->absent_units = (uint32_t)v;
-	else if (absent_scu)
-		config->absent_scu = (uint32_t)v;
-	else if (without)
-		config->caps_off = v;
-	else
-		gtu_dev_put_value(config, p, v);
+	if (errno || end == value || *end || *value == '-' || (!v && !zero) || v > max)
+		return gtu_fail(err, GTU_ERR_USAGE, "%s=%s is not a number from 1 to %llu", key, value, max);
+	gtu_dev_put_value(config, p, v);
 	return 0;
+}
+
+int gtu_model_parameters(const char *list, struct gtu_dev_config *config, struct gtu_error *err)
+{
+	char *copy = strdup(list), *item, *value, *rest;
+	int rc = 0;
+
+	if (!copy)
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for the model's parameters");
+	for (item = strtok_r(copy, ",", &rest); item && !rc; item = strtok_r(NULL, ",", &rest)) {
+		value = strchr(item, '=');
+		if (!value) {
+			rc = gtu_fail(err, GTU_ERR_USAGE, "\"%s\" is not a parameter: use NAME=VALUE", item);
+			break;
+		}
+		*value++ = 0;
+		rc = parse_item(item, value, config, err);
+	}
+	free(copy);
+	return rc;
 }
 
 int gtu_model_config(const char *name, struct gtu_dev_config *config, struct gtu_error *err)
 {
 	const char *list = strchr(name, ':');
-	char *copy, *item, *rest;
-	int rc = 0;
 
-	if (!list || !list[1])
-		return 0;
-	copy = strdup(list + 1);
-	if (!copy)
-		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for the model's parameters");
-	for (item = strtok_r(copy, ",", &rest); item && !rc; item = strtok_r(NULL, ",", &rest))
-		rc = parse_one(item, config, err);
-	free(copy);
-	return rc;
+	return list ? gtu_model_parameters(list + 1, config, err) : 0;
 }
 
 /* ---- Registers and the mailbox ----------------------------------------------------------------- */

@@ -427,7 +427,7 @@ int gtu_completion_error(const struct gtu_hw_desc *desc, const struct gtu_comple
 		return gtu_fail(err, GTU_ERR_FAIL, "%s: the device could not access the memory of "
 				"%s", op, what);
 	case GTU_CPL_ABSENT:
-		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "this device has no unit for operation 0x%02x",
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "this device does not have operation 0x%02x",
 				desc->opcode);
 	case GTU_CPL_LIMIT:
 		return gtu_fail(err, GTU_ERR_TIMEOUT, "%s: stopped after %llu cycles, the job's limit", op,

@@ -197,7 +197,11 @@ static inline bool gtu_recorded(const struct gtu_record_wait *w)
 }
 
 struct gtu_dev_config;
-/* Set the fields of @config that @name gives, as in "model:queues=1,absent_units=2". */
+/*
+ * Set the fields of @config that the list "KEY=VALUE,..." gives; gtu_model_config(): that a device's name
+ * gives, as in "model:queues=1,absent_units=iru+peg".
+ */
+int gtu_model_parameters(const char *list, struct gtu_dev_config *config, struct gtu_error *err);
 int gtu_model_config(const char *name, struct gtu_dev_config *config, struct gtu_error *err);
 
 #endif

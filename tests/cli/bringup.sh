@@ -63,6 +63,25 @@ done
 says "without logical cycles, cycles are not compared" "except for cycles and the order of streams" "$out"
 check "gtu bringup passes a board with a part of the SCU" gtu bringup --device model:absent_scu=0x72
 says "lockstep reports the operations that are absent" "the SCU answers ABSENT to: DATA, EXPAND, filtering, grouping" "$out"
+# boards that the tables of the specification allow, and what bring-up cannot check on them
+cat >boards <<'END'
+aperture_bytes=0 10 of 11 steps checked; skipped: aperture
+absent_units=iru+peg 11 of 11 steps checked
+absent_operations=scu-expand+iru-stream 11 of 11 steps checked
+absent_operations=255 10 of 11 steps checked; skipped: units
+unknown_unit=1 11 of 11 steps checked
+queues=1,contexts=1,vectors=1,aperture_bytes=0,unknown_unit=1,absent_units=scu,absent_operations=peg-stream,caps_off=streams+seek 10 of 11 steps checked; skipped: aperture
+END
+while read -r board checked; do
+	check "gtu bringup passes the board $board" gtu bringup --device "model:$board"
+	says "gtu bringup counts the steps of the board $board" "^$checked\$" "$out"
+done <boards
+exits 1 "gtu bringup fails if the units that were asked for have no operation" \
+	gtu bringup --device model:absent_operations=255 --only units
+exits 1 "gtu bringup fails if the aperture that was asked for is absent" \
+	gtu bringup --device model:aperture_bytes=0 --only aperture
+exits 4 "gtu bringup finds a bug of a board without operations" gtu bringup --device model:absent_operations=31 --bug data
+says "gtu bringup names the bug of a board without operations" "this bug explains the findings: data$" "$out"
 check "gtu bringup passes a board without units" gtu bringup --device model:absent_units=31
 says "gtu bringup reports the step that it skipped" "^10 of 11 steps checked; skipped: units$" "$out"
 exits 1 "gtu bringup fails if a step that was asked for is skipped" gtu bringup --device model:absent_units=31 --only dma,units
@@ -74,6 +93,11 @@ says "the message names the parameter" 'no parameter "queue"'
 exits 2 "gtu bringup refuses a value that no board has" gtu bringup --device model:queues=257
 says "the message names the value" "queues is 257"
 
+fails_with 2 "gtu bringup refuses a unit that no board can lack" 'there is no unit "irux"; give a sum of scu, iru' gtu bringup --device model:absent_units=iru+irux
+fails_with 2 "gtu bringup refuses an operation that is unknown" 'there is no operation "scu"; give a sum of scu-bitmask' gtu bringup --device model:absent_operations=scu
+fails_with 2 "gtu bringup refuses a capability that is unknown" 'there is no capability "sek"' gtu bringup --device model:caps_off=sek
+fails_with 2 "gtu bringup refuses two unknown units" "neither 0 nor 1" gtu bringup --device model:unknown_unit=2
+fails_with 2 "gtu bringup refuses an aperture that is no power of two" "aperture_bytes is 5000" gtu bringup --device model:aperture_bytes=5000
 fails_with 2 "gtu bringup refuses an unknown bug" "did you mean dma-page" gtu bringup --device model --bug dma-pag
 fails_with 2 "gtu bringup refuses to inject a bug into a board" "--bug" gtu bringup --device 0000:00:00.0 --bug w1c
 fails_with 2 "gtu bringup refuses an unknown step" "did you mean dma" gtu bringup --only dmaa
@@ -182,6 +206,15 @@ for bug in w1c dma-32 msix-mask data; do
 	end_server
 	says "gtu bringup names the bug $bug behind a socket" "this bug explains the findings: $bug$" "$out"
 done
+serve queues=1,aperture_bytes=0 absent_units=iru absent_operations=scu-access unknown_unit=1
+check "gtu bringup passes a board that gtu serve serves" gtu bringup --device socket:s
+end_server
+says "gtu serve serves the board that was described" "units 0x3d, 256 contexts, 1 queues" "$out"
+says "gtu bringup reports the operation that the served board lacks" "scu-access .0x12. is not in this build" "$out"
+fails_with 2 "gtu serve refuses an unknown parameter" 'no parameter "queue"' gtu serve --socket s queue=1
+fails_with 2 "gtu serve refuses an argument without a value" '"queues" is not a parameter' gtu serve --socket s queues
+fails_with 2 "gtu serve refuses a value that no board has" "queues is 999" gtu serve --socket s queues=999
+fails_with 2 "gtu serve refuses to map an aperture that is absent" "needs an aperture" gtu serve --socket s --map-aperture aperture_bytes=0
 serve --fault all-ones=700
 exits 4 "gtu bringup fails a function that is removed" gtu bringup --device socket:s --force
 end_server

@@ -391,12 +391,15 @@ static int begin(struct pair *p, struct gtu_error *err)
 
 	if (rc)
 		return rc;
+	p->b->absent_operations = side_find_absent(&p->device, p->b->units);
 	p->b->absent_scu = p->jobs.absent_scu = find_absent(p);
 	rc = side_of_model(&p->model, p->b, jobs_region, JOBS_REGIONS, err);
 	if (rc) {
 		p->device.close(&p->device);
 		return rc;
 	}
+	/* both rings must be at the same index */
+	side_find_absent(&p->model, p->b->units);
 	/* both sides have the same indices */
 	while (p->probes && !p->model.run(&p->model, &nop, 1, &p->cpl[1][0], &ignored))
 		p->probes--;

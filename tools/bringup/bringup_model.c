@@ -149,7 +149,7 @@ struct access *access_model(const struct gtu_dev_config *config, enum gtu_bug bu
 	if (!a)
 		return NULL;
 	m = model(a);
-	if (!setup.device.aperture_bytes)
+	if (!setup.device.aperture_bytes && !setup.device.no_aperture)
 		setup.device.aperture_bytes = 16u << 20;
 	m->function = pci_function_create(&setup, err);
 	if (!m->function) {

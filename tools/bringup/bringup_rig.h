@@ -103,6 +103,10 @@ bool bringup_engine_registers(struct bringup *b, struct side *s, const struct gt
 
 /* The function under test, through its access or its driver: either b->a or b->device is set. */
 int side_of_device(struct side *s, struct bringup *b, const struct side_region *region, unsigned n, struct gtu_error *err);
+/* Submit each operation of @units with an empty descriptor. Returns those that are absent, as b->absent_operations. */
+uint32_t side_find_absent(struct side *s, uint32_t units);
+/* Whether the build lacks the operations @first to @last. */
+bool side_lacks(const struct bringup *b, unsigned first, unsigned last);
 /* The model of the same build, in this process and with an access of its own. */
 int side_of_model(struct side *s, struct bringup *b, const struct side_region *region, unsigned n, struct gtu_error *err);
 

@@ -276,10 +276,41 @@ int side_of_device(struct side *s, struct bringup *b, const struct side_region *
 	return side_of_driver(s, b->device, region, n, err);
 }
 
+uint32_t side_find_absent(struct side *s, uint32_t units)
+{
+	const struct gtu_operation *op;
+	uint32_t found = 0;
+	unsigned u, n = 0;
+
+	for (u = 0; u < GTU_UNIT_COUNT; u++) {
+		for (op = gtu_unit_table[u].operations; op->name; op++, n++) {
+			const struct gtu_hw_desc d = { .opcode = op->opcode };
+			struct gtu_hw_cpl cpl;
+			struct gtu_error ignored;
+
+			if (units & gtu_unit_table[u].bit && !s->run(s, &d, 1, &cpl, &ignored) && cpl.status == GTU_CPL_ABSENT)
+				found |= 1u << n;
+		}
+	}
+	return found;
+}
+
+bool side_lacks(const struct bringup *b, unsigned first, unsigned last)
+{
+	const struct gtu_operation *op;
+	unsigned n;
+
+	for (n = 0; (op = gtu_unit_operation(n)); n++)
+		if (op->opcode >= first && op->opcode <= last && !(b->absent_operations >> n & 1))
+			return false;
+	return true;
+}
+
 int side_of_model(struct side *s, struct bringup *b, const struct side_region *region, unsigned n, struct gtu_error *err)
 {
 	/* all parameters that affect a result or a cycle count */
-	struct gtu_dev_config config = { .absent_units = ~b->units & ((1u << GTU_UNIT_COUNT) - 1), .absent_scu = b->absent_scu,
+	struct gtu_dev_config config = { .absent_units = ~b->units & ((1u << GTU_UNIT_COUNT) - 1),
+					 .absent_operations = b->absent_operations, .absent_scu = b->absent_scu,
 					 .clock_hz = b->clock_hz };
 	const struct gtu_parameter *q;
 	unsigned u;

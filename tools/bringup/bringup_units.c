@@ -36,6 +36,8 @@ static bool golden(struct bringup *b, struct side *s, const char *what, const st
 	struct gtu_error err;
 	unsigned i, lanes = 0;
 
+	if (side_lacks(b, d->opcode, d->opcode))
+		return true;
 	if (s->run(s, d, 1, &cpl, &err)) {
 		bringup_say(b, BRINGUP_FAIL, NULL, "%s: %s", what, err.text);
 		return false;
@@ -208,6 +210,19 @@ static bool peg(struct bringup *b, struct side *s)
 	return bringup_engine_registers(b, s, &d, fresh_ring(s), 6);
 }
 
+/* Report the operations that the units lack, which partial gateware may. */
+static void absent_operations(struct bringup *b, struct side *s)
+{
+	const struct gtu_operation *op;
+	unsigned n;
+
+	b->absent_operations = side_find_absent(s, b->units);
+	for (n = 0; (op = gtu_unit_operation(n)); n++)
+		if (b->absent_operations >> n & 1)
+			bringup_say(b, BRINGUP_SKIP, NULL, "%s (0x%02x) is not in this build and reports ABSENT, although its unit is there",
+				    op->name, op->opcode);
+}
+
 static bool absent(struct bringup *b, struct side *s, const char *name, unsigned opcode)
 {
 	struct gtu_hw_desc d = { .opcode = (uint8_t)opcode };
@@ -240,12 +255,14 @@ void bringup_units(struct bringup *b)
 	static const struct {
 		const char *name;
 		uint32_t bit;
-		unsigned opcode;
+		unsigned opcode, last;
 		bool (*run)(struct bringup *b, struct side *s);
 	} unit[] = {
-		{ "SCU", GTU_UNIT_SCU, GTU_OP_SCU_BITMASK, scu }, { "SCU's tables", GTU_UNIT_SCU, GTU_OP_SCU_DATA, scu_unique },
-		{ "IRU", GTU_UNIT_IRU, GTU_OP_IRU_STREAM, iru },
-		{ "PEG", GTU_UNIT_PEG, GTU_OP_PEG_STREAM, peg }, { "WVR", GTU_UNIT_WVR, GTU_OP_WVR_STREAM, wvr },
+		{ "SCU", GTU_UNIT_SCU, GTU_OP_SCU_BITMASK, GTU_OP_SCU_EXPAND, scu },
+		{ "SCU's tables", GTU_UNIT_SCU, GTU_OP_SCU_DATA, GTU_OP_SCU_DATA, scu_unique },
+		{ "IRU", GTU_UNIT_IRU, GTU_OP_IRU_STREAM, GTU_OP_IRU_STREAM, iru },
+		{ "PEG", GTU_UNIT_PEG, GTU_OP_PEG_STREAM, GTU_OP_PEG_STREAM, peg },
+		{ "WVR", GTU_UNIT_WVR, GTU_OP_WVR_STREAM, GTU_OP_WVR_STREAM, wvr },
 	};
 	struct gtu_error err = { .text = "" };
 	struct side s;
@@ -255,13 +272,14 @@ void bringup_units(struct bringup *b)
 		bringup_say(b, err.code == GTU_ERR_FAIL ? BRINGUP_FAIL : BRINGUP_SKIP, NULL, "%s", err.text);
 		return;
 	}
+	absent_operations(b, &s);
 	for (i = 0; i < sizeof(unit) / sizeof(unit[0]); i++) {
 		if (!(b->units & unit[i].bit))
 			absent(b, &s, unit[i].name, unit[i].opcode);
-		else
+		else if (!side_lacks(b, unit[i].opcode, unit[i].last))
 			present(b, &s, unit[i].name, unit[i].run);
 	}
-	if (b->units & GTU_UNIT_SCU)
+	if (b->units & GTU_UNIT_SCU && !side_lacks(b, GTU_OP_SCU_DATA, GTU_OP_SCU_DATA))
 		scu_counters(b, &s);
 	s.close(&s);
 }

@@ -133,10 +133,6 @@ static void print_host(void)
 		       backend[i].message);
 }
 
-/* By bit, named as GTU_CAP_* are. */
-static const char *const capability[] = { "regions", "streams", "linear", "cancel", "stream-events", "seek",
-					    "context-counters" };
-
 static void print_info(const struct gtu_info *info, const void *fdt, size_t bytes)
 {
 	unsigned i;
@@ -151,9 +147,9 @@ static void print_info(const struct gtu_info *info, const void *fdt, size_t byte
 	printf("interrupts    %u vectors; doorbells %u bytes apart\n", info->vectors,
 	       1u << info->doorbell_stride_log2);
 	printf("capabilities  ");
-	for (i = 0; i < sizeof(capability) / sizeof(capability[0]); i++)
+	for (i = 0; gtu_capability_names[i]; i++)
 		if (info->caps >> i & 1)
-			printf("%s ", capability[i]);
+			printf("%s ", gtu_capability_names[i]);
 	printf("(0x%" PRIx64 ")\n", info->caps);
 	printf("\nunits\n");
 	for (i = 0; i < GTU_UNIT_COUNT; i++) {

@@ -18,6 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "firmware-model/device/gtu_units.h"
+#include "libruntime/device/backend.h"
 #include "tools/bringup/bringup.h"
 #include "tools/support/cli.h"
 #include "tools/support/sandbox.h"
@@ -54,13 +56,9 @@ static const char *const fault_names[] = { "lose-irq", "stall", "all-ones", "die
 					   "refuse-disable", "power-loss", NULL };
 _Static_assert(sizeof(fault_names) / sizeof(fault_names[0]) == PCI_FAULTS + 1, "every fault needs a name");
 
-/* in the order of the register's bits */
-static const char *const cap_names[] = { "regions", "streams", "linear", "cancel", "stream-events", "seek",
-					   "context-counters", NULL };
-
 static void help(void)
 {
-	puts("usage: gtu serve [--socket PATH] [options]\n\n"
+	puts("usage: gtu serve [--socket PATH] [options] [KEY=VALUE,...]\n\n"
 	     "Serves the device over vfio-user, for QEMU 10.1 or later:\n"
 	     "  qemu-system-x86_64 ... -machine q35,memory-backend=m \\\n"
 	     "    -object memory-backend-memfd,id=m,size=512M,share=on -m 512M \\\n"
@@ -100,6 +98,15 @@ static void help(void)
 	     "  --seed S          seed of the wrong values of corrupt-completions and forge-records [1]: the\n"
 	     "                    same S gives the same values\n"
 	     "  --trace           print a line on stderr for each message\n\n"
+	     "KEY=VALUE,... describes a smaller, partial or extended board, as --device model:KEY=VALUE,... of the\n"
+	     "other verbs does:\n"
+	     "  queues=1,contexts=2,vectors=1    parameters of the device; 'gtu info --tables device' lists them\n"
+	     "  scu_width=1,iru_sets=64          of the units: 'gtu info --tables scu'\n"
+	     "  aperture_bytes=0                 no aperture, and no BAR 4\n"
+	     "  absent_units=iru+peg             the board lacks these units\n"
+	     "  absent_operations=scu-expand     it reports ABSENT for these operations\n"
+	     "  unknown_unit=1                   it has a unit that no software knows\n"
+	     "  caps_off=streams+seek            as --without, several at once\n\n"
 	     "Each machine finds the device in its state after power-on. Exit codes: 0 ended by SIGTERM, SIGINT or\n"
 	     "--once, 1 failed at run time, 2 usage.");
 }
@@ -527,7 +534,7 @@ int cmd_serve(int argc, char **argv)
 				return cli_usage("--aperture %s is not a power of two", optarg);
 			break;
 		case WITHOUT:
-			cap = cli_choice("capability", optarg, cap_names);
+			cap = cli_choice("capability", optarg, gtu_capability_names);
 			if (cap < 0)
 				return CLI_USAGE;
 			s.setup.device.caps_off |= 1ull << cap;
@@ -551,15 +558,19 @@ int cmd_serve(int argc, char **argv)
 			return cli_option(argc, argv, option, options);
 		}
 	}
-	if (optind < argc)
-		return cli_usage("unexpected argument '%s'", argv[optind]);
+	for (; optind < argc; optind++)
+		if (gtu_model_parameters(argv[optind], &s.setup.device, &err))
+			return cli_usage("%s", err.text);
+	if (s.map_aperture && s.setup.device.no_aperture)
+		return cli_usage("--map-aperture needs an aperture; aperture_bytes=0 leaves it out");
 	if (s.path && !*s.path)
 		return cli_usage("needs --socket PATH");
 	if (!s.path)
 		s.path = path = default_path(&err);
 	if (!s.path)
 		return err.code == GTU_ERR_USAGE ? cli_usage("%s", err.text) : cli_exit(&err, err.code);
-	s.setup.device.aperture_bytes = aperture;
+	if (!s.setup.device.aperture_bytes)
+		s.setup.device.aperture_bytes = aperture;
 	code = run_server(&s);
 	free(path);
 	return code;

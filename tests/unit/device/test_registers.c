@@ -62,6 +62,49 @@ TEST(absent_is_not_unknown)
 	}
 }
 
+TEST(a_unit_may_lack_operations)
+{
+	/* the second and the last operation of the tables: SCU DATA and the WVR stream */
+	const struct gtu_dev_config config = { .absent_operations = 1u << 1 | 1u << 7 };
+	struct fx *f = fx_open(&config, 1);
+	struct gtu_hw_desc d = { .opcode = GTU_OP_SCU_DATA };
+
+	CHECK_EQ(fx_reg(f, GTU_REG_UNITS, 4), 0x1f);
+	CHECK_EQ(fx_do(f, &d, 0).status, GTU_CPL_ABSENT);
+	d.opcode = GTU_OP_WVR_STREAM;
+	CHECK_EQ(fx_do(f, &d, 0).status, GTU_CPL_ABSENT);
+	d.opcode = GTU_OP_SCU_BITMASK;
+	CHECK_EQ(fx_do(f, &d, 0).status, GTU_CPL_OPERAND);
+}
+
+TEST(a_unit_that_no_software_knows)
+{
+	const struct gtu_dev_config config = { .unknown_unit = true };
+	const uint32_t page = (GTU_UNIT_COUNT + 1) * GTU_PAGE;
+	struct fx *f = fx_open(&config, 1);
+
+	CHECK_EQ(fx_reg(f, GTU_REG_UNITS, 4), 0x3f);
+	CHECK(fx_reg(f, page + GTU_UREG_ID, 4) != 0);
+	CHECK_EQ(fx_reg(f, page + GTU_UREG_VERSION, 4), 1);
+	CHECK_EQ(fx_reg(f, page + GTU_UREG_STATUS, 4), 1);
+	fx_put(f, page + GTU_UREG_CTRL, 4, GTU_CTRL_SNAPSHOT | GTU_CTRL_CLEAR);
+	CHECK_EQ(fx_reg(f, GTU_REG_ERROR, 4), 0);
+	/* there is one such unit at most */
+	CHECK_EQ(fx_reg(f, page + GTU_PAGE + GTU_UREG_ID, 4), 0);
+	CHECK_EQ(fx_reg(f, GTU_REG_ERROR, 4), GTU_ERROR_REGISTER);
+}
+
+TEST(no_aperture)
+{
+	const struct gtu_dev_config config = { .no_aperture = true };
+	struct fx *f = fx_open(&config, 1);
+
+	CHECK_EQ(fx_reg(f, GTU_REG_APERTURE_SIZE, 8), 0);
+	CHECK_EQ(gtu_dev_bar_size(f->dev, GTU_BAR_APERTURE), 0);
+	CHECK_EQ(gtu_dev_read(f->dev, GTU_BAR_APERTURE, 0, 4), 0);
+	CHECK_EQ(fx_reg(f, GTU_REG_ERROR, 4), GTU_ERROR_REGISTER);
+}
+
 TEST(wide_registers_in_halves)
 {
 	struct fx *f = fx_open(NULL, 1);

@@ -61,7 +61,11 @@ TEST(info_and_settings)
 	OK(gtu_setting(dev, GTU_UNIT_IRU, GTU_IRU_S_TIMEOUT, 77, &err));
 	CHECK_EQ(gtu_get_info(dev)->iru_timeout, 77);
 	FAILS(gtu_setting(dev, GTU_UNIT_ZCM, GTU_ZCM_S_ENABLE, 5, &err), GTU_ERR_USAGE, "does not accept");
-	dev = open_model("model:absent_units=0x4");
+	FAILS(gtu_open("model:absent_units=peg+pig", &dev, &err), GTU_ERR_USAGE, "no unit \"pig\"; give a sum of scu, iru, peg");
+	dev = open_model("model:aperture_bytes=0,absent_operations=scu-data,caps_off=seek");
+	CHECK_EQ(gtu_get_info(dev)->aperture_bytes, 0);
+	CHECK_EQ(gtu_get_info(dev)->caps & GTU_CAP_SEEK, 0);
+	dev = open_model("model:absent_units=peg");
 	FAILS(gtu_setting(dev, GTU_UNIT_PEG, 0, 1, &err), GTU_ERR_UNSUPPORTED, "no unit");
 }
 

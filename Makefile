@@ -13,7 +13,12 @@
 # V=1 shows the commands. SAN=1 builds everything under AddressSanitizer and UndefinedBehaviorSanitizer in build/san.
 
 .DEFAULT_GOAL := all
-SHELL := /bin/bash
+# `make guest SHELL=1` asks for a shell; the shell of recipes stays bash, also in other makefiles
+ifeq ($(origin SHELL),command line)
+SHELL_ASKED := $(SHELL)
+MAKEOVERRIDES := $(filter-out SHELL=%,$(MAKEOVERRIDES))
+endif
+override SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 
 CC ?= gcc

@@ -135,6 +135,42 @@ for test in name= =command "a name=command" "name= "; do
 	says "a test '$test' is refused: the reason" "is not NAME=COMMAND" "$err"
 done
 
+# make guest: each wrong value ends it at once, before anything is built or loaded
+start=$(file_of start)
+check "make guest accepts its variables" env FAULT='lose-irq=3 stall=9000' BUG=w1c BOARD=queues=1,absent_units=iru \
+	KERNEL=6.12 IOMMU=1 TRANSPORT=vfio-user SHELL_INSIDE=1 MEM=512M DEVICES=16 "$start" --check
+cat >settings <<'END'
+FAULT=stal|'stal' is none of: lose-irq, .*did you mean stall
+FAULT=stall=x|FAULT=stall=x: the fault's number
+BUG=w2c|did you mean w1c
+BOARD=queues=999|queues is 999: it must be at least 1
+BOARD=colour=3|no parameter "colour"
+KERNEL=6.13|choose one of .*distribution
+KERNEL=arm64|make guest-test GUEST=arm64
+IOMMU=2|IOMMU=2 is neither 0 nor 1
+SHELL_INSIDE=yes|SHELL=yes is neither 0 nor 1
+TRANSPORT=vfio|choose vfio-user or qemu
+TRANSPORT=qemu FAULT=stall|leave out FAULT, BUG and BOARD, or TRANSPORT
+TRANSPORT=qemu SHARE=/tmp|leave out SHARE or TRANSPORT
+MEM=many|MEM=many is not a size
+DEVICES=17|DEVICES=17 is not a number from 1 to 16
+END
+while IFS='|' read -r setting reason; do
+	# shellcheck disable=SC2086 # one or two assignments
+	fails_with 2 "make guest refuses $setting" "^make guest: .*$reason" env $setting "$start" --check
+done <settings
+prints "SHELL=1 asks for a shell in the guest, and does not change the shell of recipes" "/bin/bash 1 from bash" \
+	make -s -C "$root" SHELL=1 --eval='shell-asked: ; @echo $(SHELL) $(SHELL_ASKED) from $${BASH:+bash}' shell-asked
+
+# a plan that is asked for by name says which kernel it needs
+prints "guest-test --kernels prints a plan's kernel" "^distribution$" "$(file_of guest-test)" --kernels vfio
+prints "guest-test --kernels runs nothing" "^debug$" "$(file_of guest-test)" --kernels debug qtest
+
+# recipes are compared with the page
+at_least 6 "$(grep -c '^```sh recipe$' "$root/Documentation/guest.md")" "recipes"
+check "every recipe has its output" test "$(grep -c '^```sh recipe$' "$root/Documentation/guest.md")" -eq \
+	"$(grep -c '^```text$' "$root/Documentation/guest.md")"
+
 # the kselftests' harness
 cat >t.c <<'END'
 #include "kselftest_harness.h"

@@ -24,42 +24,6 @@ blocks() {
 	END { print markers + 0, fences + 0, commands + 0 }' "$1"
 }
 
-# matches WANT GOT: line by line, "..." as above
-matches() {
-	awk '
-	{ sub(/ +$/, "") }		# editors remove trailing blanks
-	function pattern(s, n, part, i, out) {
-		n = split(s, part, /\.\.\./)
-		for (i = 1; i <= n; i++) {
-			gsub(/[][\\.*+?(){}|^$]/, "\\\\&", part[i])
-			out = out (i > 1 ? ".*" : "") part[i]
-		}
-		return "^" out "$"
-	}
-	FILENAME == ARGV[1] { want[++wants] = $0; next }
-	{ got[++gots] = $0 }
-	END {
-		for (w = g = 1; w <= wants; w++) {
-			if (want[w] == "...") {
-				for (w++; g <= gots && !(w <= wants && got[g] ~ pattern(want[w])); g++)
-					;
-				if (w > wants)
-					exit 0
-			}
-			if (g > gots || got[g] !~ pattern(want[w])) {
-				print "document: " want[w]
-				print "command:  " (g > gots ? "(no further line)" : got[g])
-				exit 1
-			}
-			g++
-		}
-		if (g <= gots) {
-			print "the document lacks: " got[g]
-			exit 1
-		}
-	}' "$1" "$2"
-}
-
 all=0
 for document in "$root"/README.md "$root"/Documentation/*.md; do
 	name=$(basename "$document" .md)
@@ -79,7 +43,7 @@ for document in "$root"/README.md "$root"/Documentation/*.md; do
 		(cd "$name" && timeout 120 bash -c "$text" >"$work/got" 2>&1 </dev/null)
 		status=$?
 		check "$name.md: '$text' succeeds" test $status -eq 0
-		check "$name.md: '$text' prints what the document shows" matches "${command%.command}.want" got
+		check "$name.md: '$text' prints what the document shows" awk -f "$root/tests/match.awk" "${command%.command}.want" got
 	done
 done
 check "the documents have at least 12 blocks of output" test $all -ge 12
@@ -87,14 +51,14 @@ check "the documents have at least 12 blocks of output" test $all -ge 12
 # the comparison itself can fail
 printf 'a 1\n...\nb ... c\n' >want
 printf 'a 1\nx\ny\nb 2 c\n' >got
-check "a line of three dots stands for any lines" matches want got
+check "a line of three dots stands for any lines" awk -f "$root/tests/match.awk" want got
 printf 'a 2\nb 2 c\n' >got
-exits 1 "another number differs" matches want got
+exits 1 "another number differs" awk -f "$root/tests/match.awk" want got
 printf 'a 1\nb 2 c\nd\n' >got
-exits 1 "a line that the document lacks differs" matches want got
+exits 1 "a line that the document lacks differs" awk -f "$root/tests/match.awk" want got
 printf 'a 1\n' >got
-exits 1 "a line that the command lacks differs" matches want got
+exits 1 "a line that the command lacks differs" awk -f "$root/tests/match.awk" want got
 printf 'a.1\n' >want
 printf 'ab1\n' >got
-exits 1 "a dot of the document is only a dot" matches want got
+exits 1 "a dot of the document is only a dot" awk -f "$root/tests/match.awk" want got
 finish

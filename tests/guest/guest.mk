@@ -2,8 +2,12 @@
 #
 # Targets for guests: a stock QEMU with the device attached over vfio-user. Included by the Makefile.
 #
-#   make guest          a shell in a guest: driver loaded, the tool, SHARE= as /mnt/share; KERNEL=distribution|debug|6.12,
-#                       IOMMU=1, MEM=1G, DEVICES=1. Commands may come over a pipe instead.
+#   make guest          a shell in a guest: the driver, the tool gtu, the driver's tests in /tests, lspci, vfio-pci. Commands
+#                       may come over a pipe instead. Variables (Documentation/guest.md has a recipe for each):
+#                       FAULT='lose-irq=3 stall=9000' injects faults, BUG=w1c a gateware bug: 'gtu serve --help',
+#                       BOARD=queues=1,absent_units=iru a smaller board, KERNEL=distribution|6.12|7.2|debug|debug-6.12, IOMMU=1,
+#                       TRANSPORT=vfio-user|qemu, SHELL=1 the console even if a pipe is the input, SHARE=DIR as
+#                       /mnt/share, MEM=1G, DEVICES=1
 #   make module         gtu.ko for KERNEL, in build/module or build/module-NAME
 #   make guest-tools    a QEMU and KERNEL, under build/guest (downloaded or built once); guest-tools-all: every kernel
 #   make guest-test     the driver's tests of `make test`; GUEST='PLAN...': some; guest-test-all: every plan
@@ -15,10 +19,7 @@
 #                       QEMU_SRC=DIR (7.2 or later; not modified), the Debian release QEMU_SUITE=trixie, or this
 #                       machine's release; QEMU_TARGETS='x86_64-softmmu aarch64-softmmu'
 
-SHARE ?= $(ROOT)/build/guest/share
-MEM ?= 1G
 KERNEL ?= distribution
-DEVICES ?= 1
 
 .PHONY: guest-packages guest-tools guest-tools-test guest-tools-all module guest-test guest-test-all guest-graphs guest
 guest-packages:
@@ -29,17 +30,20 @@ guest-packages:
 optional = { { $(1); } || { rc=$$?; [ $$rc -eq 77 ]; }; }
 # a missing package is reported by the script that needs it
 optional_packages = packaging/need --optional module guest multilib check-driver arm64 device-tree dt-schema
+# what the kernel KERNEL and its guests need, and no more
+kernel_packages = packaging/need --optional module guest $(if $(filter arm64,$(KERNEL)),arm64 device-tree) \
+	$(if $(filter debug%,$(KERNEL)),kernel)
 # for the kernel in the shell variable `kernel`
 tools_of_kernel = tests/guest/build/get-qemu.sh $$(! [ $$kernel = arm64 ] || echo arm64) && tests/guest/build/get-kernel.sh $$kernel
 
 guest-tools:
-	@$(optional_packages)
+	@$(kernel_packages)
 	@kernel='$(KERNEL)'; $(tools_of_kernel)
 
 # the same, if it is available
 .PHONY: guest-tools-optional
 guest-tools-optional:
-	@$(optional_packages)
+	@$(kernel_packages)
 	@kernel='$(KERNEL)'; $(call optional,$(tools_of_kernel))
 
 # the kernels of `make test`, and existing QEMUs with the device compiled in: building one takes 4 minutes
@@ -119,34 +123,44 @@ kselftest:
 		$(MAKE) -s -C tests/kselftest/gtu m32 >&2; fi
 
 # A program that does not compile is a failure. Without a cross compiler or its libraries the arm64 plans are skipped.
-# The device runs under the sanitizers, the programs in the guest do not.
+# The device runs under the sanitizers, the programs in the guest do not. With GUEST, only programs of these plans.
+GUEST_ARM64 := $(if $(GUEST),$(filter %arm64 power-resources,$(GUEST)),all)
 .PHONY: guest-programs
 guest-programs: build/gtu build/forked build/fuzz_ioctl build/tests/test_aperture kselftest
 	@$(MAKE) SAN=1 build/san/gtu >&2
-	@if ! command -v $(CROSS)gcc >/dev/null; then echo "guest: no programs for arm64: $(CROSS)gcc is missing" >&2; \
+	@if [ -z '$(GUEST_ARM64)' ]; then :; elif ! command -v $(CROSS)gcc >/dev/null; then echo "guest: no programs for arm64: $(CROSS)gcc is missing" >&2; \
 	elif tests/guest/build/get-cross.sh; then $(MAKE) arm64 >&2; else [ $$? -eq 77 ]; fi
 
-guest-test: guest-programs
-	@$(if $(GUEST),,$(MAKE) guest-tools-test >&2)
+# the kernels of the plans GUEST, before minutes of compiling; a kernel that would be built must exist
+.PHONY: guest-tools-plans
+guest-tools-plans:
+	@kernels=$$(tests/guest/guest-test --kernels $(GUEST)) || exit 1; for kernel in $$kernels; do case $$kernel in \
+	debug*) tests/guest/build/get-kernel.sh --check $$kernel || { echo "gtu: a plan of '$(GUEST)' needs the kernel $$kernel;" \
+		"'make guest-tools KERNEL=$$kernel' builds it (10 minutes of two processors)" >&2; exit 1; } ;; \
+	*) $(MAKE) guest-tools KERNEL=$$kernel || exit 1 ;; \
+	esac; done
+
+guest-test:
+	@$(MAKE) $(if $(GUEST),guest-tools-plans,guest-tools-test) >&2
+	@$(MAKE) guest-programs >&2
 	@tests/guest/guest-test $(GUEST)
 
 guest-test-all:
-	@$(MAKE) guest-tools-all >&2
-	@$(MAKE) guest-test GUEST="$$(tests/guest/guest-test --list-all | tr '\n' ' ')"
+	@$(MAKE) guest-tools-all guest-programs >&2
+	@tests/guest/guest-test $$(tests/guest/guest-test --list-all)
 
 guest-graphs:
-	@$(MAKE) guest-tools-optional >&2
 	@$(MAKE) guest-test GUEST=all-graphs
 
 .PHONY: check-driver
 check-driver:
 	@tests/guest/check-driver
 
-guest: $(B)/gtu module
-	@mkdir -p '$(SHARE)'
-	@tests/guest/run.sh --shell --name shell --kernel '$(KERNEL)' --gtu $(B)/gtu --mem '$(MEM)' $(if $(IOMMU),--iommu) \
-		--devices '$(DEVICES)' --share '$(SHARE)' --file $(B)/gtu:/usr/bin/gtu \
-		--module build/module$(if $(filter distribution,$(KERNEL)),,-$(KERNEL))/gtu.ko
+guest: $(B)/gtu
+	@GTU='$(B)/gtu' SHELL_INSIDE='$(SHELL_ASKED)' tests/guest/start --check
+	@$(MAKE) module >&2
+	@$(MAKE) -s -C tests/kselftest/gtu >&2
+	@GTU='$(B)/gtu' SHELL_INSIDE='$(SHELL_ASKED)' tests/guest/start
 
 # these tests use the tool over its socket
 $(B)/tests/test_vfio_user $(B)/tests/test_serve: | $(B)/gtu

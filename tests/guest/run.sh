@@ -10,7 +10,7 @@
 #   --gtu PROGRAM      the tool that serves the device [build/gtu]
 #   --serve OPTION     an option for gtu serve; may be given more than once
 #   --also OPTION      one more device, whose gtu serve has only this option; may be given more than once
-#   --transport NAME        vfio-user: a gtu serve for each device; compiled-in: the QEMU of `make qemu`, or
+#   --transport NAME   vfio-user: a gtu serve for each device; qemu: compiled into the QEMU of `make qemu`, or
 #                      $GTU_QEMU, $GTU_QEMU_ARM64 [vfio-user]
 #   --devices N        N devices in all; all but the first have no options
 #   --no-device        no device for --serve
@@ -24,7 +24,7 @@
 #   --s3               the tests put the machine into S3. A kernel that QEMU boots unpacked (unpack_kernel) does not wake
 #                      from it, and after it the machine cannot enter S5: it ends by a reboot
 #   --iommu            adds an IOMMU and enables it
-#   --power-resources         arm64: a clock, a reset line and a power domain for the device (edit-tree.sh)
+#   --power-resources  arm64: a clock, a reset line and a power domain for the device (edit-tree.sh)
 #   --system FOLDER    boots a complete system instead of tests: vmlinuz, initrd.img and disk in FOLDER. Its second
 #                      serial port has the output format of tests/guest/programs/init
 #   --share FOLDER     is /mnt/share in the guest
@@ -32,6 +32,7 @@
 #                      guest
 #   --shell            a shell on this terminal instead of tests, for a day at most. If standard input is not a terminal,
 #                      runs its commands and exits with their status
+#   --console          with --shell: the guest's console, also if standard input is not a terminal
 #   --name NAME        the guest's folder under build/guest, with every log [run]
 #
 # A test passes if its command exits with 0 and the kernel's log has no complaint (tests/guest/programs/dmesg-check). If
@@ -41,7 +42,7 @@ set -u
 . "$(dirname "$0")/common.sh"
 
 gtu=$root/build/gtu limit=300 test_limit=60 mem=512M cpus=2 name=run kernel=distribution
-devices=1 iommu= share= notes= shell= device=1 system= power_resources= ports= absent= monitor= word= s3= transport=vfio-user ids=
+devices=1 iommu= share= notes= shell= console= device=1 system= power_resources= ports= absent= monitor= word= s3= transport=vfio-user ids=
 serve=() also=() initrd=()
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -52,6 +53,7 @@ while [ $# -gt 0 ]; do
 	--ports) ports=1; shift; continue ;;
 	--monitor) monitor=1; shift; continue ;;
 	--shell) shell=1 limit=86400; shift; continue ;;
+	--console) console=1; shift; continue ;;
 	esac
 	[ $# -ge 2 ] || die "run.sh: $1 needs a value"
 	case $1 in
@@ -89,11 +91,11 @@ case $transport in
 vfio-user)
 	emulator=$cache/qemu/run
 	[ "$kernel" = arm64 ] && emulator=$cache/qemu-arm64/run ;;
-compiled-in)
+qemu)
 	emulator=$(compiled_in $([ "$kernel" != arm64 ] || echo aarch64)) || exit 1
 	[ ${#serve[@]} -eq 0 ] && [[ "${also[*]}$share$system" != *[![:space:]]* ]] ||
 		die "run.sh: the compiled-in device has no gtu serve, no shared folder and no disk" ;;
-*) die "run.sh: there is no transport '$transport': vfio-user, compiled-in" ;;
+*) die "run.sh: there is no transport '$transport': vfio-user, qemu" ;;
 esac
 [ -x "$emulator" ] && [ -e "${system:-$cache/kernel-$kernel}/vmlinuz" ] ||
 	die "no QEMU or no kernel yet: make guest-tools KERNEL=$kernel"
@@ -112,15 +114,15 @@ clean_up() {
 trap clean_up EXIT
 trap 'exit 130' INT TERM HUP
 
-if [ -n "$shell" ] && ! [ -t 0 ]; then
+if [ -n "$shell" ] && ! [ -t 0 ] && [ -z "$console" ]; then
 	# a serial line loses input that arrives before the guest reads it
 	cat >"$dir/commands"
 	initrd+=(--file "$dir/commands:/commands")
 	shell=commands
 elif [ -n "$shell" ]; then
 	cat >"$dir/motd" <<-END
-		A guest with the graph traversal unit: /dev/gtu0 once the driver is loaded, the tool gtu, and
-		${share:+$share as }/mnt/share. Leave with exit, or Ctrl-A X.
+		A guest with the graph traversal unit: /dev/gtu0, the driver (modprobe gtu), the tool gtu,
+		the driver's tests in /tests, lspci, ${share:+$share as }/mnt/share. Leave with exit, or Ctrl-A X.
 	END
 	initrd+=(--file "$dir/motd:/etc/motd")
 fi
@@ -158,7 +160,7 @@ if [ "$kernel" = arm64 ]; then
 	[ -z "$iommu$share$system" ] && [ "$devices" = 1 ] && [ ${#also[@]} -eq 0 ] ||
 		die "run.sh: the arm64 guest has one device, no IOMMU and no shared folder"
 	qemu+=(-machine virt,gic-version=2,memory-backend=ram -cpu cortex-a72)
-	[ "$transport" = compiled-in ] || {
+	[ "$transport" = qemu ] || {
 		"$here/edit-tree.sh" $power_resources "$dir/guest.dtb" "$gtu" "$emulator" "${qemu[@]}" || exit 1
 		qemu+=(-dtb "$dir/guest.dtb")
 	}
@@ -175,7 +177,7 @@ words+=$word
 qemu+=(-kernel "$from" -initrd "$ram")
 second=(-serial chardev:out)
 # the arm64 machine has a second serial port since QEMU 9.1
-[ "$kernel$transport" != arm64compiled-in ] || { second=(-device pci-serial,chardev=out) && words+=" guest.out=ttyS0"; }
+[ "$kernel$transport" != arm64qemu ] || { second=(-device pci-serial,chardev=out) && words+=" guest.out=ttyS0"; }
 [ -n "$system" ] && words+=" root=/dev/vda rw" && qemu+=(-drive "file=$system/disk,format=raw,if=virtio")
 [ -n "$iommu" ] && qemu+=(-device intel-iommu,caching-mode=on) && words+=" intel_iommu=on iommu.strict=1"
 [ -n "$share" ] && words+=" guest.share=1" &&
@@ -204,7 +206,7 @@ attach() {
 
 	[ "$kernel" != arm64 ] || json='{"driver":"gtu-platform"}'
 	started_pid=
-	[ "$transport" = compiled-in ] || start_server "$@"
+	[ "$transport" = qemu ] || start_server "$@"
 	if [ -n "$ids" ] && [ $attached -eq 0 ]; then
 		json="{\"x-pci-vendor-id\":$((16#${ids%:*})),\"x-pci-device-id\":$((16#${ids#*:})),${json#\{}"
 	fi

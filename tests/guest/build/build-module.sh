@@ -40,8 +40,13 @@ for folder in driver include; do
 		[ -e "$folder/$f" ] || rm -f "$to/$folder/$f"
 	done
 done
-# keep modification times, so that unchanged files are not rebuilt
-cp -pRu "${from[@]}" "$to/" || exit 1
+# copy only files with another content, so that the others are not rebuilt; times say nothing after a change of branches
+for source in "${from[@]}"; do
+	find "$source" -type f -printf '%p %P\n' | while read -r file below; do
+		copy=$to/$(basename "$source")${below:+/$below}
+		cmp -s "$file" "$copy" || { mkdir -p "${copy%/*}" && cp "$file" "$copy"; } || exit 1
+	done || exit 1
+done
 # a kernel built with a newer compiler brings a `make` that runs in the compiler's tree
 maker=$(dirname "$headers")/make
 [ -x "$maker" ] && make=("$maker" "$to") || make=(make -C "$headers" M="$to")

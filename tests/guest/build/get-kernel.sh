@@ -13,8 +13,9 @@ set -u
 . "$(dirname "$0")/../common.sh"
 . "$here/build/apt.sh"
 
-# besides built-in drivers, a guest needs only the shared folder (9p over virtio)
-modules="fs/9p fs/netfs fs/fscache net/9p drivers/virtio"
+# besides built-in drivers, a guest needs the shared folder (9p over virtio), and VFIO with what its modules depend on.
+# Increment the number in the keys (tests/guest/build/kernel) with every change.
+modules="fs/9p fs/netfs fs/fscache net/9p drivers/virtio drivers/vfio drivers/iommu/iommufd virt/lib"
 
 # add_modules FOLDER RELEASE: copies those modules from a kernel's lib/modules/RELEASE/kernel
 add_modules() {

@@ -6,7 +6,8 @@
 #   tests/guest/build/make-initrd.sh OUT [--kernel NAME] [--module KO] [--file SOURCE[:DEST]] [--test NAME=COMMAND]...
 #
 # --kernel   the kernel whose modules to include [distribution]
-# --module   a kernel module that is loaded at this point among the tests, as a test, and unloaded after the last one
+# --module   a kernel module for modprobe, which is loaded at this point among the tests, as a test, and unloaded after
+#            the last one
 # --file     a file or folder; DEST is absolute [/usr/bin/NAME]. A program's libraries are included
 # --test     a command that init runs; NAME has no blanks
 set -u
@@ -66,7 +67,7 @@ else
 	busybox=$(command -v busybox) && ! ldd "$busybox" >/dev/null 2>&1 ||
 		die "a static busybox is needed. As root: apt-get install busybox-static"
 fi
-mkdir -p "$tree"/{bin,etc,modules}
+mkdir -p "$tree"/{bin,etc}
 # this becomes the guest's root folder: users other than root must be able to enter it
 chmod 755 "$tree"
 cp "$busybox" "$tree/bin/busybox"
@@ -74,32 +75,38 @@ cp "$here/programs/init" "$tree/init"
 grep -v "^#" "$here/programs/dmesg-check" >"$tree/dmesg-check" && [ -s "$tree/dmesg-check" ] || die "no patterns in dmesg-check"
 printf 'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n' >"$tree/etc/passwd"
 printf 'root:x:0:\nnogroup:x:65534:\n' >"$tree/etc/group"
-: >"$tree/tests"
+: >"$tree/test-list"
 unload=
 # busybox looks for modules in /lib/modules; the rest of /lib has libraries
 mkdir -p "$tree/lib" && cp -r "$cache/kernel-$kernel/lib/modules" "$tree/lib/" || exit 1
+release=$(cat "$cache/kernel-$kernel/release") || exit 1
+updates=$tree/lib/modules/$release/updates
+mkdir -p "$updates"
 
 while [ $# -gt 0 ]; do
 	[ $# -ge 2 ] || die "$1 needs a value"
 	case $1 in
 	--module)
-		cp "$2" "$tree/modules/" || die "no module $2"
+		cp "$2" "$updates/" || die "no module $2"
 		module=$(basename "$2" .ko)
-		printf 'load-%s\tinsmod /modules/%s.ko\n' "$module" "$module" >>"$tree/tests"
+		printf 'load-%s\tmodprobe %s\n' "$module" "$module" >>"$tree/test-list"
 		unload=$(printf 'unload-%s\trmmod %s\n%s' "$module" "$module" "$unload") ;;
 	--file)
 		case $2 in
 		*:*) put "${2%%:*}" "${2#*:}" ;;
 		*) put "$2" "/usr/bin/$(basename "$2")" ;;
 		esac ;;
-	--test) printf '%s\t%s\n' "${2%%=*}" "${2#*=}" >>"$tree/tests" ;;
+	--test) printf '%s\t%s\n' "${2%%=*}" "${2#*=}" >>"$tree/test-list" ;;
 	*) die "make-initrd.sh: no option $1" ;;
 	esac
 	shift 2
 done
-[ -z "$unload" ] || printf '%s\n' "$unload" >>"$tree/tests"
+[ -z "$unload" ] || printf '%s\n' "$unload" >>"$tree/test-list"
 # strip removes two thirds of the bytes, and reports an error for scripts
-"$([ "$kernel" != arm64 ] || echo $cross)strip" -g "$tree"/{modules,usr/bin}/* 2>/dev/null
+"$([ "$kernel" != arm64 ] || echo $cross)strip" -g "$updates"/*.ko "$tree"/{usr/bin,tests}/* 2>/dev/null
+# a kernel without modules has no such lists, which depmod wants
+touch "$tree/lib/modules/$release"/modules.{order,builtin,builtin.modinfo}
+/sbin/depmod -b "$tree" "$release" || die "depmod failed"
 # not compressed: emulated processors would take longer to unpack it
 (cd "$tree" && find . -print0 | LC_ALL=C sort -z | cpio -o -0 -H newc -R 0:0 --quiet) >"$out.new" &&
 	mv "$out.new" "$out"

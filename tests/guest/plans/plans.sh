@@ -16,10 +16,13 @@ longer="KSELFTEST_SLOW=4 "
 
 skip_all() { echo "1..0 # SKIP $*"; exit 0; }
 
-# need_kernel KERNEL: skips the plan if QEMU, the kernel or another requirement is missing
+# need_kernel KERNEL: skips the plan if QEMU, the kernel or another requirement is missing. With list_kernels (guest-test
+# --kernels) prints the kernel instead of running the plan.
+list_kernels=
 need_kernel() {
 	local tool
 
+	[ -z "$list_kernels" ] || { echo "$1"; exit; }
 	for tool in cpio busybox; do
 		command -v $tool >/dev/null || skip_all "$tool is missing (apt-get install cpio busybox-static)"
 	done
@@ -52,6 +55,7 @@ need_arm64() {
 
 # need_compiled_in [TARGET]: skips the plan without a QEMU with the device compiled in
 need_compiled_in() {
+	[ -z "$list_kernels" ] || return 0
 	emulator=$(compiled_in "$@" 2>/dev/null) || skip_all "no QEMU with the device compiled in (make qemu${1:+ QEMU_TARGETS=$1-softmmu}" \
 		"builds it)"
 }
@@ -319,8 +323,8 @@ power_resources_guest() {
 every='
 all-iommu|distribution||--iommu --limit 900
 all-32|distribution|_32|--limit 1400
-all-compiled-in|distribution||--transport compiled-in --limit 1400
-compiled-in-iommu|distribution||--transport compiled-in --iommu --limit 1400
+all-compiled-in|distribution||--transport qemu --limit 1400
+compiled-in-iommu|distribution||--transport qemu --iommu --limit 1400
 6.12-iommu|6.12||--iommu --limit 1400
 7.2|7.2||--limit 900
 debug|debug||--mem 1G --limit 2300 --test-limit 900
@@ -335,7 +339,7 @@ every_guest() {
 	[ -n "$kernel" ] || die "there is no plan '$1'"
 	[ "$kernel" != 7.2 ] || [ "$(id -u)" -eq 0 ] ||
 		skip_all "modules for 7.2 are built in a tree of their own, which takes root"
-	[[ $options != *compiled-in* ]] || need_compiled_in
+	[[ $options != *"--transport qemu"* ]] || need_compiled_in
 	need "$kernel"
 	[ "$kernel" != debug ] || settings=$longer
 	kselftest_arguments "$suffix"
@@ -393,8 +397,9 @@ run_plan() (
 		need_compiled_in aarch64
 		need arm64
 		need_arm64
-		arm64_guest "$1" --transport compiled-in --test "not-pci=! grep 0x4754 /sys/bus/pci/devices/*/device" ;;
+		arm64_guest "$1" --transport qemu --test "not-pci=! grep 0x4754 /sys/bus/pci/devices/*/device" ;;
 	qtest)
+		[ -z "$list_kernels" ] || exit 0
 		command -v python3 >/dev/null || skip_all "python3 is missing"
 		arm=$(compiled_in aarch64 2>/dev/null)
 		[ -n "$arm" ] || need_compiled_in
@@ -404,18 +409,21 @@ run_plan() (
 		need distribution
 		units="scu weaver"
 		kselftest_arguments "" $some nocopy_test event_test stream_test aperture_test
-		sound_guest "$1" distribution --transport compiled-in --devices 2 --limit 900 ;;
+		sound_guest "$1" distribution --transport qemu --devices 2 --limit 900 ;;
 	compiled-in-hotplug)
 		need_compiled_in
 		need distribution
 		make_graph 12
-		boot "$1" distribution --transport compiled-in --devices 3 --ports --absent gtu2 --monitor --test-limit 180 \
+		boot "$1" distribution --transport qemu --devices 3 --ports --absent gtu2 --monitor --test-limit 180 \
 			--file "$here/programs/hotplug:/usr/bin/hotplug" --test "errors=hotplug errors UNSUP MALF_TLP" \
 			--test "unplug=hotplug unplug" --test "plug=hotplug plug" ;;
 	fuzz)
 		fuzz_guest ;;
+	recipes)
+		need distribution
+		GTU_GUEST=recipes GTU_SERVER=$server SHARE=$work/share "$here/recipes" 1,5,4 2,3 ;;
 	vfio)
-		need debug-6.12
+		need distribution
 		vfio_guest ;;
 	fuzz-injected-bugs)
 		injected_bugs_guest ;;

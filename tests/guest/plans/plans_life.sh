@@ -126,9 +126,9 @@ injected_bugs_guest() {
 	done <<<"$injected"
 }
 
-# vfio_guest: assigns the device to a program by VFIO, with an IOMMU. The kernel has VFIO built in.
+# vfio_guest: assigns the device to a program by VFIO, with an IOMMU.
 vfio_guest() {
 	make_graph
-	boot vfio debug-6.12 --iommu --mem 1G --limit 900 --test-limit 400 --file "$here/programs/vfio:/usr/bin/vfio" \
+	boot vfio distribution --iommu --mem 1G --limit 900 --test-limit 400 --file "$here/programs/vfio:/usr/bin/vfio" \
 		--test "vfio=vfio bringup" --test "rescan=vfio rescan"
 }

@@ -6,7 +6,7 @@ suite=$debian
 [ $debian != bookworm ] || suite=bookworm-backports
 
 # A newer build of the package does not change the key. Increment the number with every change of the result.
-key() { echo "6.12 of $suite 2"; }
+key() { echo "6.12 of $suite 3"; }
 
 make_kernel() {
 	local mirror release name deb apt=$PWD/apt

@@ -5,7 +5,7 @@
 # For tests/guest/build/get-kernel.sh.
 base=trixie suite=trixie-backports
 
-key() { echo "7.2 of $suite 1"; }
+key() { echo "7.2 of $suite 2"; }
 
 make_kernel() {
 	local mirror release name deb tool apt=$PWD/apt

@@ -7,12 +7,13 @@ key() {
 		[ -e "$d/Makefile" ] && basename "$(dirname "$d")"
 	done | sort -V | tail -1)
 	[ -n "$release" ] || unavailable "no kernel headers are installed. As root: apt-get install linux-headers-amd64"
-	echo "$release"
+	echo "$release 2"
 }
 
 make_kernel() {
 	local release from
 	release=$(key) || exit
+	release=${release% *}
 	if [ -r "/boot/vmlinuz-$release" ] && [ -d "/lib/modules/$release/kernel" ]; then
 		cp "/boot/vmlinuz-$release" vmlinuz && add_modules "/lib/modules/$release/kernel" "$release"
 	else

@@ -85,6 +85,15 @@ size_t gtu_weight_bytes(uint32_t weight_type);
 /* The vertex with input id @id. GTU_ERR_USAGE, with the valid ids, if there is none. */
 int gtu_graph_vertex(const struct gtu_graph *g, uint64_t id, uint64_t *v, struct gtu_error *err);
 
+/*
+ * The name of vertex @v in a graph that was read with names, of *bytes bytes and without a zero at its end;
+ * NULL if there are no names or no such vertex. Valid until the graph is closed.
+ */
+const char *gtu_graph_vertex_name(const struct gtu_graph *g, uint64_t v, size_t *bytes);
+
+/* Find the vertex named @name. Takes time in proportion to the graph's vertices. Errors: GTU_ERR_USAGE. */
+int gtu_graph_vertex_by_name(const struct gtu_graph *g, const char *name, uint64_t *v, struct gtu_error *err);
+
 enum gtu_direction { GTU_AS_STORED = 0, GTU_DIRECTED = 1, GTU_UNDIRECTED = 2 };
 
 /*
@@ -100,7 +109,8 @@ struct gtu_read_options {
 	uint32_t edge_bytes;		/* 4, 8, or 0: 4 if all vertices fit */
 	int32_t weight_column;		/* 1: first column after the two ids; 0: the format's default; -1: no weights */
 	uint32_t simplify;		/* non-zero: drop self-loops and duplicate edges (keeping the first weight) */
-	uint32_t reserved[4];		/* zero */
+	uint32_t names;			/* non-zero: the ids of an edge list are any words, kept as names */
+	uint32_t reserved[3];		/* zero */
 };
 
 /*

@@ -7,6 +7,7 @@
 
 #include "graph_container.h"
 #include "graph_internal.h"
+#include "graph_names.h"
 
 struct gtu_graph *gtu_graph_new(void)
 {
@@ -35,6 +36,7 @@ void gtu_graph_close(struct gtu_graph *g)
 	free(b->col);
 	free(b->weight);
 	free(b->ids);
+	free(b->own_names);
 	free(b->path);
 	free(b->header);
 	free(b);
@@ -270,6 +272,8 @@ int gtu_graph_check(struct gtu_graph *g, const struct gtu_progress *progress, st
 		rc = check_targets(g, progress, err);
 	if (!rc)
 		rc = check_ids(g, err);
+	if (!rc)
+		rc = gtu_graph_check_names(g, gtu_graph_label(g), err);
 	if (!rc && g->backing && g->backing->map)
 		rc = gtu_container_check_sums(g, progress, err);
 	if (!rc)

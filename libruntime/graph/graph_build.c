@@ -435,6 +435,9 @@ int gtu_raw_finish(struct gtu_raw_graph *raw, const struct gtu_read_options *opt
 	g->id_base = raw->ids ? 0 : raw->id_base;
 	g->ids = g->backing->ids = raw->ids;
 	raw->ids = NULL;
+	g->backing->names = g->backing->own_names = raw->names;
+	g->backing->names_bytes = raw->names_bytes;
+	raw->names = NULL;
 	s = (struct source){
 		.n = raw->n, .m = l->m, .base = g->id_base, .src = l->src, .dst = l->dst,
 		.weight = l->weight, .id_bytes = l->id_bytes, .weight_type = l->weight_type,
@@ -456,6 +459,8 @@ fail:
 	gtu_edges_free(l);
 	free(raw->ids);
 	raw->ids = NULL;
+	free(raw->names);
+	raw->names = NULL;
 	gtu_graph_close(g);
 	return rc;
 }
@@ -498,6 +503,17 @@ static struct gtu_graph *copy_without_edges(const struct gtu_graph *g, struct gt
 		} else {
 			memcpy(new->backing->ids, g->ids, g->n * sizeof(*g->ids));
 			new->ids = new->backing->ids;
+		}
+	}
+	if (new && g->backing && g->backing->names) {
+		new->backing->own_names = malloc(g->backing->names_bytes);
+		if (!new->backing->own_names) {
+			gtu_graph_close(new);
+			new = NULL;
+		} else {
+			memcpy(new->backing->own_names, g->backing->names, g->backing->names_bytes);
+			new->backing->names = new->backing->own_names;
+			new->backing->names_bytes = g->backing->names_bytes;
 		}
 	}
 	if (!new) {

@@ -24,7 +24,7 @@
 #define CHUNK (8u << 20)		/* bytes between two progress calls; a multiple of 32 */
 #define COPIED_ALWAYS (64u << 20)	/* files up to this size are read, not mapped */
 
-static const char *const section_name[GTU_SECTIONS] = { "row", "edge", "weight", "id" };
+static const char *const section_name[GTU_SECTIONS] = { "row", "edge", "weight", "id", "name" };
 
 /* Checksum: four independent multiply-and-rotate lanes over 8-byte words, as fast as memory. */
 struct sum {
@@ -96,6 +96,16 @@ static uint64_t coded_at(const struct gtu_container_header *h)
 	return (h->coded_pieces + 7) & ~7ull;
 }
 
+static const struct gtu_container_part *part(const struct gtu_container_header *h, int i)
+{
+	return i == GTU_SECTION_NAMES ? &h->names : &h->section[i];
+}
+
+static struct gtu_container_part *part_to_write(struct gtu_container_header *h, int i)
+{
+	return i == GTU_SECTION_NAMES ? &h->names : &h->section[i];
+}
+
 /* Compute the required size of each section; false if the sizes overflow. */
 static bool section_bytes(const struct gtu_container_header *h, bool ids, uint64_t bytes[GTU_SECTIONS])
 {
@@ -108,6 +118,8 @@ static bool section_bytes(const struct gtu_container_header *h, bool ids, uint64
 				 coded_at(h) + gtu_compressed_bytes(h->coded_bits) : h->m * h->edge_bytes;
 	bytes[GTU_SECTION_WEIGHT] = h->weighted ? 0 : h->m * gtu_weight_bytes(h->weight_type);
 	bytes[GTU_SECTION_IDS] = ids ? h->n * 8 : 0;
+	/* the offsets, and any amount of text */
+	bytes[GTU_SECTION_NAMES] = !h->names.bytes || h->names.bytes > (h->n + 1) * 8 ? h->names.bytes : (h->n + 1) * 8;
 	return true;
 }
 
@@ -146,7 +158,7 @@ static int check_header(const struct gtu_container_header *h, uint64_t file_byte
 			struct gtu_error *err)
 {
 	uint64_t bytes[GTU_SECTIONS], next = GTU_CONTAINER_ALIGN;
-	size_t i;
+	int i;
 
 	if (h->version != GTU_CONTAINER_VERSION && h->version != GTU_CONTAINER_COMPRESSED)
 		return gtu_fail(err, GTU_ERR_INPUT, "%s: container version %u is unknown: this "
@@ -160,9 +172,9 @@ static int check_header(const struct gtu_container_header *h, uint64_t file_byte
 	if (h->flags & ~(GTU_GRAPH_DIRECTED | GTU_GRAPH_SORTED))
 		return gtu_fail(err, GTU_ERR_INPUT, "%s: header flags 0x%x are unknown to this build", name,
 				h->flags);
-	for (i = 0; i < sizeof(h->reserved) / sizeof(h->reserved[0]); i++)
+	for (i = 0; i < (int)(sizeof(h->reserved) / sizeof(h->reserved[0])); i++)
 		if (h->reserved[i])
-			return gtu_fail(err, GTU_ERR_INPUT, "%s: reserved header word %zu is not zero", name, i);
+			return gtu_fail(err, GTU_ERR_INPUT, "%s: reserved header word %d is not zero", name, i);
 	if ((h->edge_bytes != 4 && h->edge_bytes != 8) || h->weight_type > GTU_WEIGHT_F64)
 		return gtu_fail(err, GTU_ERR_INPUT,
 				"%s: edge entries of %u bytes with weight type %u are invalid: use "
@@ -181,10 +193,10 @@ static int check_header(const struct gtu_container_header *h, uint64_t file_byte
 		return gtu_fail(err, GTU_ERR_INPUT, "%s: %llu edges without a vertex", name,
 				(unsigned long long)h->m);
 	/* the name will be printed: reject control characters, which a terminal would interpret */
-	for (i = 0; i < sizeof(h->name) && h->name[i] && (h->name[i] & 0x80 || h->name[i] >= ' ') &&
+	for (i = 0; i < (int)sizeof(h->name) && h->name[i] && (h->name[i] & 0x80 || h->name[i] >= ' ') &&
 		    h->name[i] != 0x7f; i++)
 		;
-	if (i == sizeof(h->name) || h->name[i])
+	if (i == (int)sizeof(h->name) || h->name[i])
 		return gtu_fail(err, GTU_ERR_INPUT, "%s: the graph's name in the header is not "
 				"text", name);
 	if (h->file_bytes != file_bytes)
@@ -197,34 +209,34 @@ static int check_header(const struct gtu_container_header *h, uint64_t file_byte
 				"for any file", name,
 				(unsigned long long)h->n, (unsigned long long)h->m);
 	for (i = 0; i < GTU_SECTIONS; i++) {
-		if (h->section[i].bytes != bytes[i])
+		if (part(h, i)->bytes != bytes[i])
 			return gtu_fail(err, GTU_ERR_INPUT, "%s: the %s section has %llu bytes, not %llu", name,
-					section_name[i], (unsigned long long)h->section[i].bytes,
+					section_name[i], (unsigned long long)part(h, i)->bytes,
 					(unsigned long long)bytes[i]);
 		if (!bytes[i])
 			continue;
-		if (h->section[i].offset < next || h->section[i].offset % GTU_CONTAINER_ALIGN ||
-		    h->section[i].offset > file_bytes || bytes[i] > file_bytes - h->section[i].offset)
+		if (part(h, i)->offset < next || part(h, i)->offset % GTU_CONTAINER_ALIGN ||
+		    part(h, i)->offset > file_bytes || bytes[i] > file_bytes - part(h, i)->offset)
 			return gtu_fail(err, GTU_ERR_INPUT,
 					"%s: the %s section at byte %llu must be at a multiple of "
 					"4096 from byte %llu to the end at %llu",
-					name, section_name[i], (unsigned long long)h->section[i].offset,
+					name, section_name[i], (unsigned long long)part(h, i)->offset,
 					(unsigned long long)next, (unsigned long long)file_bytes);
-		next = round_up(h->section[i].offset + bytes[i]);
+		next = round_up(part(h, i)->offset + bytes[i]);
 	}
 	return 0;
 }
 
 static const void *section(const struct gtu_graph *g, const struct gtu_container_header *h, int i)
 {
-	return h->section[i].bytes ? (char *)g->backing->map + h->section[i].offset : NULL;
+	return part(h, i)->bytes ? (char *)g->backing->map + part(h, i)->offset : NULL;
 }
 
 static int check_sum(const struct gtu_graph *g, const struct gtu_container_header *h, int i,
 		     const struct gtu_progress *progress, struct gtu_error *err)
 {
 	const char *data = section(g, h, i);
-	uint64_t at, bytes = h->section[i].bytes, piece;
+	uint64_t at, bytes = part(h, i)->bytes, piece;
 	struct sum s = { 0 };
 
 	for (at = 0; at < bytes; at += piece) {
@@ -234,11 +246,11 @@ static int check_sum(const struct gtu_graph *g, const struct gtu_container_heade
 			return gtu_fail(err, GTU_ERR_INTERRUPTED, "checking %s was stopped",
 					gtu_graph_label(g));
 	}
-	if (sum_value(&s) != h->section[i].sum)
+	if (sum_value(&s) != part(h, i)->sum)
 		return gtu_fail(err, GTU_ERR_INPUT,
 				"%s: the %s section is damaged: its checksum is %016llx, "
 				"but its content gives %016llx",
-				gtu_graph_label(g), section_name[i], (unsigned long long)h->section[i].sum,
+				gtu_graph_label(g), section_name[i], (unsigned long long)part(h, i)->sum,
 				(unsigned long long)sum_value(&s));
 	return 0;
 }
@@ -385,6 +397,8 @@ int gtu_container_open(int fd, const char *name, const struct gtu_progress *prog
 	g->col = section(g, &h, GTU_SECTION_COL);
 	g->weight = section(g, &h, GTU_SECTION_WEIGHT);
 	g->ids = section(g, &h, GTU_SECTION_IDS);
+	g->backing->names = section(g, &h, GTU_SECTION_NAMES);
+	g->backing->names_bytes = h.names.bytes;
 	gtu_graph_set_name(g, *h.name ? h.name : name);
 	rc = h.version == GTU_CONTAINER_COMPRESSED && h.m ? decode(g, &h, name, progress, err) : 0;
 	if (rc) {
@@ -434,18 +448,18 @@ struct writer {
 static int write_section(const struct writer *w, struct gtu_container_header *h, int i,
 			 const char *data, struct gtu_error *err)
 {
-	uint64_t at, piece, bytes = h->section[i].bytes;
+	uint64_t at, piece, bytes = part(h, i)->bytes;
 	struct sum s = { 0 };
 
 	for (at = 0; at < bytes; at += piece) {
 		piece = bytes - at > CHUNK ? CHUNK : bytes - at;
-		if (write_all(w->fd, data + at, piece, h->section[i].offset + at))
+		if (write_all(w->fd, data + at, piece, part(h, i)->offset + at))
 			return gtu_fail(err, GTU_ERR_FAIL, "cannot write %s: %s", w->path, strerror(errno));
 		sum_add(&s, data + at, piece);
-		if (gtu_tick(w->progress, "writing", h->section[i].offset + at + piece, h->file_bytes))
+		if (gtu_tick(w->progress, "writing", part(h, i)->offset + at + piece, h->file_bytes))
 			return gtu_fail(err, GTU_ERR_INTERRUPTED, "writing %s was stopped", w->path);
 	}
-	h->section[i].sum = sum_value(&s);
+	part_to_write(h, i)->sum = sum_value(&s);
 	return 0;
 }
 
@@ -479,7 +493,8 @@ static void *encode(const struct gtu_graph *g, struct gtu_container_header *h, s
 static int write_graph(const struct writer *w, const struct gtu_graph *g, struct gtu_container_header *start,
 		       const void *col, struct gtu_error *err)
 {
-	const void *data[GTU_SECTIONS] = { g->row, col, start->weighted ? NULL : g->weight, g->ids };
+	const void *data[GTU_SECTIONS] = { g->row, col, start->weighted ? NULL : g->weight, g->ids,
+					   g->backing ? g->backing->names : NULL };
 	struct gtu_container_header h = *start;
 	uint64_t bytes[GTU_SECTIONS];
 	int i, rc;
@@ -492,6 +507,7 @@ static int write_graph(const struct writer *w, const struct gtu_graph *g, struct
 	h.m = g->m;
 	h.stored = g->stored;
 	h.id_base = g->ids ? 0 : g->id_base;
+	h.names.bytes = data[GTU_SECTION_NAMES] ? g->backing->names_bytes : 0;
 	for (i = 0; i < (int)sizeof(h.name) - 1 && g->name[i]; i++)
 		h.name[i] = !(g->name[i] & 0x80) && (g->name[i] < ' ' || g->name[i] == 0x7f) ? '?' : g->name[i];
 	if (!section_bytes(&h, g->ids != NULL, bytes))
@@ -500,8 +516,8 @@ static int write_graph(const struct writer *w, const struct gtu_graph *g, struct
 				(unsigned long long)g->n, (unsigned long long)g->m);
 	h.file_bytes = GTU_CONTAINER_ALIGN;
 	for (i = 0; i < GTU_SECTIONS; i++) {
-		h.section[i].offset = bytes[i] ? h.file_bytes : 0;
-		h.section[i].bytes = bytes[i];
+		part_to_write(&h, i)->offset = bytes[i] ? h.file_bytes : 0;
+		part_to_write(&h, i)->bytes = bytes[i];
 		h.file_bytes = round_up(h.file_bytes + bytes[i]);
 	}
 	/* report a full disk at the start; the gaps become zero */

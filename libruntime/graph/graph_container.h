@@ -2,7 +2,7 @@
 /*
  * The native container: a graph's arrays in their memory layout, mapped in place.
  *
- * A file is a 4 KiB header page and up to four sections, in the order of enum
+ * A file is a 4 KiB header page and up to five sections, in the order of enum
  * gtu_container_section, each aligned to 4 KiB; gaps are zero. All numbers are little-endian. The
  * header has a checksum, verified on opening together with every size and offset. Each section has
  * its own, which only gtu_graph_check() verifies, since that reads the whole section.
@@ -27,7 +27,12 @@ enum gtu_container_section {
 	GTU_SECTION_COL,		/* m u32 or u64; version 2: compressed */
 	GTU_SECTION_WEIGHT,		/* m u32, f32 or f64; empty without weights, or if the edge section includes them */
 	GTU_SECTION_IDS,		/* n u64, ascending; empty if ids are id_base + vertex */
+	GTU_SECTION_NAMES,		/* n + 1 u64, offsets into the text that follows; empty without names */
 	GTU_SECTIONS,
+};
+
+struct gtu_container_part {
+	uint64_t offset, bytes, sum;
 };
 
 struct gtu_container_header {
@@ -38,14 +43,13 @@ struct gtu_container_header {
 	uint32_t weight_type;
 	uint64_t n, m, stored, id_base;
 	uint64_t file_bytes;
-	struct {
-		uint64_t offset, bytes, sum;
-	} section[GTU_SECTIONS];
+	struct gtu_container_part section[GTU_SECTION_NAMES];
 	char name[128];			/* NUL-terminated */
 	/* version 2, else zero: struct gtu_compressed */
 	uint64_t coded_pieces, coded_bits;
 	uint32_t entry_bits, weight_bits, weight_min, weighted;
-	uint64_t reserved[23];		/* zero */
+	struct gtu_container_part names;	/* the last section; zero without names */
+	uint64_t reserved[20];		/* zero */
 	uint64_t sum;			/* checksum of all members before it */
 };
 

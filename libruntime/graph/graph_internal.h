@@ -26,6 +26,9 @@ struct gtu_graph_backing {
 	struct gtu_container_header *header;	/* checked copy of the header */
 	char *path;			/* path of the container as passed, for messages; or NULL */
 	void *row, *col, *weight, *ids;	/* from gtu_array_alloc(), or NULL */
+	const uint64_t *names;		/* n + 1 offsets, then the text; of the container or own_names; NULL: none */
+	uint64_t names_bytes;
+	void *own_names;		/* from malloc(), or NULL */
 };
 
 /* An empty graph with a backing, or NULL. */
@@ -144,6 +147,8 @@ struct gtu_raw_graph {
 	uint64_t n;
 	uint64_t id_base;
 	uint64_t *ids;			/* ascending; ownership is transferred */
+	void *names;			/* likewise; as gtu_graph_backing.names, or NULL */
+	uint64_t names_bytes;
 	uint64_t stored;		/* entries in the input; 0: edges.m */
 };
 

@@ -200,4 +200,29 @@ exits 1 "gtu run refuses a graph above GTU_MEMORY" env GTU_MEMORY=100K gtu run c
 check "--memory overrides GTU_MEMORY" env GTU_MEMORY=100K gtu convert long.txt long.gtu --memory 100M --quiet
 exits 2 "gtu run refuses a wrong --memory" gtu run cc long.txt --memory much
 
+# words as ids
+printf 'alice bob\nbob carol\n' >names.txt
+fails_with 3 "gtu convert refuses words as ids, and names the option that reads them" "names.txt:2: .*--names reads words" gtu convert names.txt names.gtu
+check "gtu convert --names reads words as ids" gtu convert names.txt names.gtu --names
+prints "gtu stat prints names" "^vertices +3 +names alice to carol" gtu stat names.gtu
+for graph in names.gtu "names.txt --names"; do
+	# shellcheck disable=SC2086 # a file and an option
+	check "gtu run finds the source by its name in $graph" gtu run bfs $graph --source alice --output values
+	printf 'alice 0\nbob 1\ncarol 2\n' >want
+	same "gtu run prints the names of $graph" values want
+done
+prints "gtu run finds the target by its name" "connected alice to carol by a path of 2 edges" gtu run stcon names.gtu --source alice --target carol
+check "gtu run bc takes several names" gtu run bc names.gtu --source carol,bob --json bc.json
+check "gtu run writes the source's name as JSON" gtu run bfs names.gtu --source bob --json names.json
+json "the JSON has the source's id and name" names.json 'd["source"] == 1 and d["source_name"] == "bob"'
+check "gtu run writes JSON for a graph without names" gtu run bfs good.gtu --source 10 --json ids.json
+json "the JSON of a graph without names has only ids" ids.json 'd["source"] == 10 and "source_name" not in d'
+fails_with 2 "gtu run refuses a name that no vertex has" "no vertex named 'dave'" gtu run bfs names.gtu --source dave
+fails_with 2 "gtu run refuses a name where vertices have none" "--source 'bob' is not a number .* have no names" gtu run bfs good.gtu --source bob
+fails_with 2 "gtu run refuses a target's name where vertices have none" "--target 'bob' is not a number" gtu run stcon good.gtu --source 10 --target bob
+printf '2 1\n2\n1\n' >metis.graph
+fails_with 2 "gtu convert --names refuses a format without names" "only an edge list is read with names" gtu convert metis.graph other.gtu --names
+fails_with 1 "gtu convert does not drop names silently" "has no names of vertices; --adapt" gtu convert names.gtu names.el.txt
+check "gtu convert --adapt drops names" gtu convert names.gtu names.el.txt --adapt
+
 finish

@@ -28,6 +28,8 @@ static const char options_help[] =
 	"  --sources N    bc: number of sources drawn at random, N:SEED or all (16)\n"
 	"  --target ID    stcon: target vertex\n"
 	"  --directed, --undirected   read the file's edges one way or both ways\n"
+	"  --names        the ids of an edge list are words, such as 'alice bob': --source and results\n"
+	"                 have them\n"
 	"  --weights W    sssp, gcn: a column of a text file (1: the first after the ids), unit (every\n"
 	"                 edge 1) or random[:SEED] (1 to 255, the same both ways); default: the file's\n"
 	"                 weights, otherwise unit\n"
@@ -94,32 +96,17 @@ static bool parse_weights(struct request *q, const char *word)
 	return cli_u64("the column of --weights", word, 1, INT32_MAX, &q->weight_column);
 }
 
-/* ID,ID,... */
+/* ID,ID,...: without a graph it is not known whether they are ids or names */
 static bool parse_source(struct request *q, const char *word)
 {
-	const char *at = word;
-	uint64_t count = 1;
-	char number[32];
-	size_t length;
-
-	for (; *at; at++)
-		count += *at == ',';
-	free(q->source);
-	q->source_count = 0;
-	q->source = malloc(count * sizeof(*q->source));
-	for (at = word; q->source; at += length + 1) {
-		length = strcspn(at, ",");
-		snprintf(number, sizeof(number), "%.*s", (int)(length < 31 ? length : 31), at);
-		if (!cli_u64("--source", number, 0, UINT64_MAX, &q->source[q->source_count++]))
-			return false;
-		if (!at[length])
-			return true;
-	}
-	cli_usage("no memory for %llu sources", (unsigned long long)count);
-	return false;
+	if (!*word)
+		return cli_usage("--source '' names no vertex"), false;
+	q->source = word;
+	for (q->source_count = 1; *word; word++)
+		q->source_count += *word == ',';
+	return true;
 }
 
-/* N, N:SEED or all */
 static bool parse_sources(struct request *q, const char *word)
 {
 	char number[32];
@@ -173,8 +160,8 @@ static bool parse_special(struct request *q, int option, const char *value)
 	case 'S':
 		return parse_sources(q, value);
 	case 'T':
-		q->target_given = true;
-		return cli_u64("--target", value, 0, UINT64_MAX, &q->target);
+		q->target = value;
+		return true;
 	case 'w':
 		return parse_weights(q, value);
 	case 'f':
@@ -224,6 +211,7 @@ static const struct option options[] = {
 	{ "target", required_argument, NULL, 'T' },
 	{ "directed", no_argument, NULL, '1' },
 	{ "undirected", no_argument, NULL, '2' },
+	{ "names", no_argument, NULL, GRAPH_OPTION_NAMES },
 	{ "weights", required_argument, NULL, 'w' },
 	{ "delta", required_argument, NULL, 'D' },
 	{ "damping", required_argument, NULL, 'p' },
@@ -310,6 +298,7 @@ static int parse(int argc, char **argv, struct request *q)
 		case 'j': q->run.json = optarg; break;
 		case 'm': q->run.monitor = true; break;
 		case 'v': q->verify = true; break;
+		case GRAPH_OPTION_NAMES: q->names = true; break;
 		case GRAPH_OPTION_MEMORY:
 			if (!graph_memory(optarg))
 				return CLI_USAGE;
@@ -355,7 +344,7 @@ static int parse(int argc, char **argv, struct request *q)
 			/* only warn: a script may pass the same options to every algorithm */
 			fprintf(stderr, "gtu run: --%s does not apply to %s and is ignored\n",
 				special[opt], q->run.kind->name);
-	if (q->run.kind->takes & RUN_TAKES_TARGET && !q->target_given)
+	if (q->run.kind->takes & RUN_TAKES_TARGET && !q->target)
 		return cli_usage("%s needs --target ID, the end of the path", q->run.kind->name);
 	if (q->source_count > 1 && q->run.kind->takes & RUN_TAKES_SOURCE &&
 	    !(q->run.kind->takes & RUN_TAKES_SOURCES))
@@ -476,7 +465,6 @@ int cmd_run(int argc, char **argv)
 
 	rc = parse(argc, argv, &q);
 	if (rc) {
-		free(q.source);
 		return rc < 0 ? CLI_DONE : rc;
 	}
 	q.run.opt.progress = cli_progress();
@@ -506,6 +494,5 @@ int cmd_run(int argc, char **argv)
 	gtu_hash_free(&q.run.table);
 	free(q.random_weights);
 	free(q.source_list);
-	free(q.source);
 	return cli_exit(&err, rc);
 }

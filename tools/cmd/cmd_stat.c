@@ -53,13 +53,14 @@ static void print_histogram(const struct gtu_graph_stat *s)
 static void print_stat(const char *path, const struct gtu_graph *g, const struct gtu_graph_stat *s)
 {
 	char kind[64];
+	size_t bytes;
 
 	printf("%s: %s\n", cli_printable(path), graph_kind(g, kind));
 	if (!strstr(path, g->name))
 		printf("made from   %s\n", cli_printable(g->name));
 	printf("vertices    %15s", grouped(s->n));
 	if (s->n)
-		printf("   ids %" PRIu64 " to %" PRIu64 "%s", gtu_graph_id(g, 0), gtu_graph_id(g, s->n - 1),
+		printf("   %s %s to %s%s", gtu_graph_vertex_name(g, 0, &bytes) ? "names" : "ids", vertex_label(g, 0), vertex_label(g, s->n - 1),
 		       g->ids ? ", with gaps" : "");
 	printf("\nedges       %15s   %s; the input had %s\n", grouped(s->m),
 	       g->flags & GTU_GRAPH_DIRECTED ? "directed" : "each edge in both directions",
@@ -71,8 +72,8 @@ static void print_stat(const char *path, const struct gtu_graph *g, const struct
 	       s->n ? 100.0 * (double)s->largest_component / (double)s->n : 0.0);
 	if (!s->n)
 		return;
-	printf("mean degree %15.2f   from %s to %s (vertex %" PRIu64 ")\n", s->mean_degree,
-	       grouped(s->min_degree), grouped(s->max_degree), gtu_graph_id(g, s->max_vertex));
+	printf("mean degree %15.2f   from %s to %s (vertex %s)\n", s->mean_degree,
+	       grouped(s->min_degree), grouped(s->max_degree), vertex_label(g, s->max_vertex));
 	print_histogram(s);
 }
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* Opens the graph of `gtu run` and selects its weights, sources and target. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,6 +89,31 @@ static uint64_t vertex_with_most_edges(const struct gtu_graph *g)
 	return found;
 }
 
+/* The vertex that @word names, up to a comma: by its name if the graph has names, else by its id. */
+static int find_vertex(const struct request *q, const char *option, const char *word, uint64_t *v, struct gtu_error *err)
+{
+	const int length = (int)strcspn(word, ",");
+	const struct gtu_graph *g = &q->run.graph;
+	char *text, *end;
+	uint64_t id;
+	size_t bytes;
+	int rc;
+
+	if (asprintf(&text, "%.*s", length, word) < 0)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a vertex");
+	errno = 0;
+	id = strtoull(text, &end, 10);
+	if (gtu_graph_vertex_name(g, 0, &bytes))
+		rc = gtu_graph_vertex_by_name(g, text, v, err);
+	else if (!isdigit((unsigned char)*text) || *end || errno)
+		rc = gtu_fail(err, GTU_ERR_USAGE, "%s '%s' is not a number from 0 to %llu, and the vertices of %s have no names",
+			      option, text, (unsigned long long)UINT64_MAX, g->name);
+	else
+		rc = gtu_graph_vertex(g, id, v, err);
+	free(text);
+	return rc;
+}
+
 static int select_source(struct request *q, struct gtu_error *err)
 {
 	if (!q->source) {
@@ -93,12 +121,13 @@ static int select_source(struct request *q, struct gtu_error *err)
 		q->run.opt.source = vertex_with_most_edges(&q->run.graph);
 		return 0;
 	}
-	return gtu_graph_vertex(&q->run.graph, q->source[0], &q->run.opt.source, err);
+	return find_vertex(q, "--source", q->source, &q->run.opt.source, err);
 }
 
 /* Convert the ids of --source to vertices. */
 static int list_sources(struct request *q, struct gtu_error *err)
 {
+	const char *word = q->source;
 	uint64_t i;
 	int rc = 0;
 
@@ -106,8 +135,8 @@ static int list_sources(struct request *q, struct gtu_error *err)
 	if (!q->source_list)
 		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %llu sources",
 				(unsigned long long)q->source_count);
-	for (i = 0; i < q->source_count && !rc; i++)
-		rc = gtu_graph_vertex(&q->run.graph, q->source[i], &q->source_list[i], err);
+	for (i = 0; i < q->source_count && !rc; i++, word += strcspn(word, ",") + 1)
+		rc = find_vertex(q, "--source", word, &q->source_list[i], err);
 	q->run.opt.source_count = q->source_count;
 	snprintf(q->sources_text, sizeof(q->sources_text), "given by --source");
 	return rc;
@@ -176,13 +205,13 @@ static int select_terminals(struct request *q, struct gtu_error *err)
 		return gtu_fail(err, GTU_ERR_INPUT, "%s has no vertices, but %s needs a source", q->run.path, q->run.kind->name);
 	rc = takes & RUN_TAKES_SOURCES ? select_sources(q, err) : select_source(q, err);
 	if (!rc && takes & RUN_TAKES_TARGET)
-		rc = gtu_graph_vertex(&q->run.graph, q->target, &q->run.opt.target, err);
+		rc = find_vertex(q, "--target", q->target, &q->run.opt.target, err);
 	return rc;
 }
 
 int run_open_graph(struct request *q, struct gtu_error *err)
 {
-	struct gtu_read_options read = { .direction = q->direction };
+	struct gtu_read_options read = { .direction = q->direction, .names = q->names };
 	double start = gtu_now_s();
 	int rc;
 

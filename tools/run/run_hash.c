@@ -155,8 +155,7 @@ void run_write_slot(const struct run *r, const void *values, uint64_t q, FILE *f
 {
 	const uint64_t slot = ((const uint64_t *)values)[q], key = r->query[q];
 
-	fprintf(f, "%" PRIu64 " %" PRIu64, gtu_graph_id(&r->graph, key / r->graph.n),
-		gtu_graph_id(&r->graph, key % r->graph.n));
+	fprintf(f, "%s %s", vertex_label(&r->graph, key / r->graph.n), vertex_label(&r->graph, key % r->graph.n));
 	if (slot == GTU_NOT_FOUND)
 		fputs(" none\n", f);
 	else

@@ -24,8 +24,10 @@ int run_write_output(const struct run *r, struct gtu_error *err)
 	if (rc)
 		return rc;
 	for (v = 0; v < run_values(r) && !rc; v++) {
-		fprintf(t.file, "%" PRIu64 " ", r->kind->takes & RUN_TAKES_QUERIES ? v :
-			gtu_graph_id(&r->graph, r->kind->one ? r->opt.target : v));
+		if (r->kind->takes & RUN_TAKES_QUERIES)
+			fprintf(t.file, "%" PRIu64 " ", v);
+		else
+			fprintf(t.file, "%s ", vertex_label(&r->graph, r->kind->one ? r->opt.target : v));
 		r->kind->write(r, r->result, v, t.file);
 		if (ferror(t.file))
 			rc = atomic_file_failed(&t, err);
@@ -75,6 +77,16 @@ static void json_directions(struct json *j, const struct gtu_algorithm_stats *s)
 	json_end_array(j);
 }
 
+/* The id of a vertex and, if it has one, its name. */
+static void json_vertex(struct json *j, const char *id_key, const char *name_key, const struct gtu_graph *g, uint64_t v)
+{
+	size_t bytes;
+
+	json_u64(j, id_key, gtu_graph_id(g, v));
+	if (gtu_graph_vertex_name(g, v, &bytes))
+		json_string(j, name_key, vertex_label(g, v));
+}
+
 static int json_run(const struct run *r, FILE *f)
 {
 	const struct gtu_algorithm_stats *s = &r->stats;
@@ -92,9 +104,9 @@ static int json_run(const struct run *r, FILE *f)
 	json_u64(&j, "edges_stored", r->graph.stored);
 	json_bool(&j, "directed", r->graph.flags & GTU_GRAPH_DIRECTED);
 	if (run_has_source(r))
-		json_u64(&j, "source", gtu_graph_id(&r->graph, r->opt.source));
+		json_vertex(&j, "source", "source_name", &r->graph, r->opt.source);
 	if (r->kind->takes & RUN_TAKES_TARGET)
-		json_u64(&j, "target", gtu_graph_id(&r->graph, r->opt.target));
+		json_vertex(&j, "target", "target_name", &r->graph, r->opt.target);
 	if (r->kind->takes & RUN_TAKES_WEIGHTS)
 		json_string(&j, "weights", r->weights);
 	json_u64(&j, "iterations", s->iterations);
@@ -268,7 +280,7 @@ void run_print(const struct run *r, FILE *to)
 	fprintf(to, "graph     %s: %s, %s (%s)\n", cli_printable(g->name), vertices(g->n),
 		edges(g->m), g->flags & GTU_GRAPH_DIRECTED ? "directed" : "undirected, each both ways");
 	if (run_has_source(r))
-		fprintf(to, "source    %" PRIu64 "%s\n", gtu_graph_id(g, r->opt.source),
+		fprintf(to, "source    %s%s\n", vertex_label(g, r->opt.source),
 			r->source_chosen ? ", the vertex with most edges; --source ID selects another" : "");
 	else if (r->kind->takes & RUN_TAKES_SOURCES)
 		fprintf(to, "sources   %s: %s\n", grouped(r->opt.sources ? r->opt.source_count : g->n), r->sources_text);

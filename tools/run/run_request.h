@@ -16,12 +16,12 @@ struct request {
 	enum { W_FILE, W_COLUMN, W_UNIT, W_RANDOM } weights;
 	uint64_t weight_column, seed;
 	uint32_t direction;
-	uint64_t *source;		/* ids of --source, or NULL */
+	const char *source;		/* of --source: ids or names, separated by commas; or NULL */
 	uint64_t source_count;
 	uint64_t sources, sources_seed;	/* to draw; 0: all */
 	bool sources_given;
-	uint64_t target;		/* id */
-	bool target_given, verify;
+	const char *target;		/* of --target: an id or a name; or NULL */
+	bool names, verify;
 	uint64_t *source_list;		/* vertices */
 	char sources_text[64];
 	double timeout;			/* seconds; 0: no timeout */

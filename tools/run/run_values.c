@@ -57,7 +57,7 @@ void run_write_vertex(const struct run *r, const void *values, uint64_t v, FILE 
 	uint64_t vertex = ((const uint64_t *)values)[v];
 
 	if (vertex < r->graph.n)
-		fprintf(f, "%" PRIu64 "\n", gtu_graph_id(&r->graph, vertex));
+		fprintf(f, "%s\n", vertex_label(&r->graph, vertex));
 	else
 		fputs("no vertex\n", f);
 }
@@ -131,7 +131,7 @@ static void print_top(const struct run *r, const char *title, const char *format
 
 	fprintf(to, "\n      vertex    %s\n", title);
 	for (i = 0; i < count; i++) {
-		fprintf(to, "%12" PRIu64 "    ", gtu_graph_id(&r->graph, top[i]));
+		fprintf(to, "%12s    ", vertex_label(&r->graph, top[i]));
 		fprintf(to, format, r->real[top[i]]);
 		bar(to, r->real[top[i]], r->real[top[0]]);
 	}
@@ -314,8 +314,8 @@ void run_print_gcn(const struct run *r, FILE *to)
 	fprintf(to, "\nfeatures  %s of each of %s, seed %" PRIu64 ", sum of magnitudes %.9g\n",
 		grouped(width), vertices(r->graph.n), r->opt.seed, sum);
 	if (r->graph.n)
-		fprintf(to, "greatest  %.9g, feature %" PRIu64 " of vertex %" PRIu64 "\n", r->real[at], at % width,
-			gtu_graph_id(&r->graph, at / width));
+		fprintf(to, "greatest  %.9g, feature %" PRIu64 " of vertex %s\n", r->real[at], at % width,
+			vertex_label(&r->graph, at / width));
 }
 
 /* ---- Components ------------------------------------------------------------------------------------- */
@@ -346,7 +346,7 @@ static void print_largest(const struct run *r, const struct histogram *h, const 
 
 	fprintf(to, "\n%12s     vertices\n", title);
 	for (i = 0; i < count && h->size[top[i]]; i++) {
-		fprintf(to, "%12" PRIu64 "  %11s", gtu_graph_id(&r->graph, top[i]),
+		fprintf(to, "%12s  %11s", vertex_label(&r->graph, top[i]),
 			grouped(h->size[top[i]]));
 		bar(to, (double)h->size[top[i]], (double)h->largest);
 	}
@@ -424,13 +424,12 @@ void run_json_stcon(const struct run *r, struct json *j)
 
 void run_print_stcon(const struct run *r, FILE *to)
 {
-	const uint64_t from = gtu_graph_id(&r->graph, r->opt.source);
-	const uint64_t target = gtu_graph_id(&r->graph, r->opt.target);
+	const char *from = vertex_label(&r->graph, r->opt.source), *target = vertex_label(&r->graph, r->opt.target);
 
 	if (*r->integer == GTU_UNREACHED)
-		fprintf(to, "\nno path   from %" PRIu64 " to %" PRIu64 "\n", from, target);
+		fprintf(to, "\nno path   from %s to %s\n", from, target);
 	else
-		fprintf(to, "\nconnected %" PRIu64 " to %" PRIu64 " by a path of %s\n", from, target,
+		fprintf(to, "\nconnected %s to %s by a path of %s\n", from, target,
 			edges(*r->integer));
 }
 

@@ -23,6 +23,9 @@ bool graph_option(int returned, struct gtu_read_options *read)
 	case GRAPH_OPTION_SIMPLIFY:
 		read->simplify = 1;
 		return true;
+	case GRAPH_OPTION_NAMES:
+		read->names = 1;
+		return true;
 	}
 	return false;
 }
@@ -118,6 +121,21 @@ const char *graph_kind(const struct gtu_graph *g, char text[64])
 	snprintf(text, 64, "%s, %u-byte edges%s, %s",
 		 g->flags & GTU_GRAPH_DIRECTED ? "directed" : "undirected", g->edge_bytes,
 		 g->flags & GTU_GRAPH_COMPRESSED ? ", compressed" : "", weights[g->weight_type & 3]);
+	return text;
+}
+
+const char *vertex_label(const struct gtu_graph *g, uint64_t v)
+{
+	static char buffer[4][256];
+	static unsigned next;
+	char *text = buffer[next++ % 4];
+	size_t bytes;
+	const char *name = gtu_graph_vertex_name(g, v, &bytes);
+
+	if (name)
+		snprintf(text, sizeof(buffer[0]), "%.*s", (int)bytes, name);
+	else
+		snprintf(text, sizeof(buffer[0]), "%" PRIu64, gtu_graph_id(g, v));
 	return text;
 }
 

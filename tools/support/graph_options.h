@@ -11,6 +11,7 @@ enum {
 	GRAPH_OPTION_UNDIRECTED,
 	GRAPH_OPTION_SIMPLIFY,
 	GRAPH_OPTION_MEMORY,
+	GRAPH_OPTION_NAMES,
 };
 
 /* For a verb's table of long options. */
@@ -18,12 +19,14 @@ enum {
 	{ "directed", no_argument, NULL, GRAPH_OPTION_DIRECTED },                                  \
 	{ "undirected", no_argument, NULL, GRAPH_OPTION_UNDIRECTED },                              \
 	{ "simplify", no_argument, NULL, GRAPH_OPTION_SIMPLIFY },                                  \
+	{ "names", no_argument, NULL, GRAPH_OPTION_NAMES },                                        \
 	{ "memory", required_argument, NULL, GRAPH_OPTION_MEMORY }
 
 #define GRAPH_OPTIONS_HELP                                                                         \
 	"  --directed            read every entry once, as written, whatever the file declares\n"     \
 	"  --undirected          enter every edge in both directions; merge duplicates that result\n" \
 	"  --simplify            drop self loops and duplicate edges (the first weight stays)\n"    \
+	"  --names               the ids of an edge list are words, such as 'alice bob'; they are kept\n" \
 	"  --memory SIZE         most bytes of one array that the file's content may cause\n"        \
 	"                        [$GTU_MEMORY, or 3/4 of the machine's memory]\n"
 
@@ -43,6 +46,8 @@ int graph_check_column(const char *path, int32_t column, struct gtu_error *err);
 /* Direction, edge width and weight type in words: "directed, 4-byte edges, u32 weights". */
 const char *graph_kind(const struct gtu_graph *g, char text[64]);
 
+/* The name of vertex @v, or its id; in one of four static buffers: use the result at once. */
+const char *vertex_label(const struct gtu_graph *g, uint64_t v);
 /* "1,234,567", in one of eight static buffers: use the result at once. */
 const char *grouped(uint64_t x);
 /* "1 vertex", "1,234 vertices"; in static buffers, too. */

@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <strings.h>
 
+#include "libruntime/graph/graph_names.h"
 #include "reader.h"
 
 /* A first line that matches this many edges is not a coincidence. */
@@ -22,6 +23,8 @@ struct pairs_reader {
 	bool first_short;		/* the first line had two columns, a later line had a weight */
 	uint64_t first_line;		/* its line number */
 	bool comment_undirected;
+	bool named;			/* ids are words */
+	struct gtu_name_table names;
 };
 
 static bool is_comment(uint8_t c)
@@ -99,6 +102,30 @@ static int read_weight(struct pairs_reader *r, const uint8_t *p, const uint8_t *
 				   r->how->skip + 2 + (uint32_t)r->weight_column);
 }
 
+/* Read the id in @column, and skip the separator behind it. */
+static int read_id(struct pairs_reader *r, const uint8_t **p, const uint8_t *end, uint32_t column, uint64_t *id,
+		   struct gtu_error *err)
+{
+	const uint8_t *word = *p;
+
+	if (r->named) {
+		*p = gtu_skip_column(word, end);
+		if (gtu_name_valid((const char *)word, (uint64_t)(*p - word))) {
+			int rc = gtu_names_id(&r->names, word, (size_t)(*p - word), id, err);
+
+			*p = gtu_skip_separator(*p, end);
+			return rc;
+		}
+		return gtu_input_fail_line(r->in, err, word, end, "expected a name of 1 to %u bytes in column %u",
+					   GTU_NAME_MAX, column);
+	}
+	if (gtu_unlikely(!gtu_scan_u64(p, end, id)))
+		return gtu_input_fail_line(r->in, err, *p, end, "expected a vertex id in column %u (0 to 2^63 - 1%s)", column,
+					   r->raw.edges.m || r->how->matrix || r->how->skip ? "" : "; --names reads words");
+	*p = gtu_skip_separator(*p, end);
+	return 0;
+}
+
 static int read_line(struct pairs_reader *r, const struct gtu_read_options *opt, const uint8_t *p,
 		     const uint8_t *end, struct gtu_error *err)
 {
@@ -109,24 +136,20 @@ static int read_line(struct pairs_reader *r, const struct gtu_read_options *opt,
 
 	for (i = 0; i < r->how->skip; i++)
 		p = gtu_skip_separator(gtu_skip_column(p, end), end);
-	if (gtu_unlikely(!gtu_scan_u64(&p, end, &u))) {
-		if (!l->m && !r->first_line && is_heading(p, end)) {
-			r->first_line = r->in->line;
-			return 0;
-		}
-		return gtu_input_fail_line(r->in, err, p, end, "expected a vertex id in column %u (0 to 2^63 - 1)",
-					   r->how->skip + 1);
+	if (gtu_unlikely(!l->m && !r->named && !r->first_line && is_heading(p, end))) {
+		r->first_line = r->in->line;
+		return 0;
 	}
-	p = gtu_skip_separator(p, end);
-	if (gtu_unlikely(!gtu_scan_u64(&p, end, &v)))
-		return gtu_input_fail_line(r->in, err, p, end, "expected a vertex id in column %u (0 to 2^63 - 1)",
-					   r->how->skip + 2);
+	rc = read_id(r, &p, end, r->how->skip + 1, &u, err);
+	if (!rc)
+		rc = read_id(r, &p, end, r->how->skip + 2, &v, err);
+	if (gtu_unlikely(rc))
+		return rc;
 	if (gtu_unlikely(r->how->matrix && (!u || !v)))
 		return gtu_input_fail_line(r->in, err, NULL, NULL,
 					   "entry %llu %llu is out of bounds: rows and columns of "
 					   "a matrix start at 1",
 					   (unsigned long long)u, (unsigned long long)v);
-	p = gtu_skip_separator(p, end);
 	if (gtu_unlikely(!r->weight_known)) {
 		rc = decide_weights(r, opt, p, end, err);
 		if (rc)
@@ -236,7 +259,7 @@ static int settle_header(struct pairs_reader *r, struct gtu_error *err)
 int gtu_read_pairs(struct gtu_input *in, const struct gtu_pairs *how,
 		   const struct gtu_read_options *opt, struct gtu_graph **out, struct gtu_error *err)
 {
-	struct pairs_reader r = { .in = in, .how = how };
+	struct pairs_reader r = { .in = in, .how = how, .named = opt && opt->names };
 	const uint8_t *p, *end;
 	int rc;
 
@@ -257,7 +280,7 @@ int gtu_read_pairs(struct gtu_input *in, const struct gtu_pairs *how,
 	if (!rc && !r.raw.edges.m)
 		rc = gtu_fail(err, GTU_ERR_INPUT, "%s: there are no edges in %llu lines", in->path,
 			      (unsigned long long)in->line);
-	if (!rc)
+	if (!rc && !r.named)
 		rc = settle_header(&r, err);
 	if (!rc && r.first_short) {
 		in->line = r.first_line;
@@ -268,7 +291,16 @@ int gtu_read_pairs(struct gtu_input *in, const struct gtu_pairs *how,
 	if (rc)
 		goto fail;
 	r.raw.undirected = how->undirected || r.comment_undirected;
-	if (how->matrix || (how->counted && !r.raw.declared)) {
+	if (r.named) {
+		r.raw.names = gtu_names_block(&r.names, &r.raw.names_bytes, err);
+		if (!r.raw.names) {
+			rc = GTU_ERR_NOMEM;
+			goto fail;
+		}
+		r.raw.declared = true;
+		r.raw.n = r.names.n;
+		gtu_names_free(&r.names);
+	} else if (how->matrix || (how->counted && !r.raw.declared)) {
 		struct id_facts f = scan_ids(&r.raw.edges, 0);
 
 		if (how->matrix) {
@@ -283,6 +315,7 @@ int gtu_read_pairs(struct gtu_input *in, const struct gtu_pairs *how,
 	}
 	return gtu_raw_finish(&r.raw, opt, in->progress, out, err);
 fail:
+	gtu_names_free(&r.names);
 	gtu_edges_free(&r.raw.edges);
 	return rc;
 }

@@ -62,6 +62,9 @@ int gtu_graph_read(struct gtu_input *in, const struct gtu_reader *reader,
 				"which is not text, identifies one; 'gtu convert --help' lists the "
 				"formats",
 				in->path);
+	if (opt && opt->names && reader != &gtu_reader_edge_list)
+		return gtu_fail(err, GTU_ERR_USAGE, "%s is %s, whose vertices have no names; only an edge list is read with names",
+				in->path, reader->name);
 	/* in binary formats a byte order mark is content */
 	if (marked && reader->binary)
 		in->cur -= 3;

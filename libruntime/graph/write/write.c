@@ -147,7 +147,14 @@ static int cannot_represent(struct gtu_writing *w, const char *instead, const ch
 static int settle_ids(struct gtu_writing *w, const struct gtu_write_format *f)
 {
 	const struct gtu_graph *g = w->g;
+	size_t name_bytes;
+	int rc;
 
+	if (gtu_graph_vertex_name(g, 0, &name_bytes)) {
+		rc = cannot_represent(w, "writes numbers", "%s has no names of vertices", f->name);
+		if (rc)
+			return rc;
+	}
 	if (f->first_id < 0 || !g->n || (!g->ids && g->id_base == (uint64_t)f->first_id))
 		return 0;
 	w->renumber = true;

@@ -74,7 +74,7 @@ class GraphStruct(Structure):
 
 class ReadOptions(Structure):
     _fields_ = [("direction", c_uint32), ("edge_bytes", c_uint32), ("weight_column", c_int32), ("simplify", c_uint32),
-                ("reserved", c_uint32 * 4)]
+                ("names", c_uint32), ("reserved", c_uint32 * 3)]
 
 
 class GenerateOptions(Structure):
@@ -184,6 +184,8 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "gtu_graph_symmetrize": (c_int, [_graph, _progress, POINTER(_graph), _error]),
     "gtu_graph_generate": (c_int, [POINTER(GenerateOptions), _progress, POINTER(_graph), _error]),
     "gtu_graph_vertex": (c_int, [_graph, c_uint64, _u64s, _error]),
+    "gtu_graph_vertex_by_name": (c_int, [_graph, c_char_p, _u64s, _error]),
+    "gtu_graph_vertex_name": (c_void_p, [_graph, c_uint64, POINTER(c_size_t)]),
     "gtu_generator_name": (c_char_p, [c_uint32]),
     **{kind.function: _algorithm(kind.dtype) for kind in ALGORITHMS.values()},
     # after the table, because its arguments differ

@@ -132,16 +132,14 @@ guest-programs: build/gtu build/forked build/fuzz_ioctl build/tests/test_apertur
 	elif tests/guest/build/get-cross.sh; then $(MAKE) arm64 >&2; else [ $$? -eq 77 ]; fi
 
 # the kernels of the plans GUEST, before minutes of compiling; a kernel that would be built must exist
-.PHONY: guest-tools-plans
-guest-tools-plans:
-	@kernels=$$(tests/guest/guest-test --kernels $(GUEST)) || exit 1; for kernel in $$kernels; do case $$kernel in \
+plan_kernels = kernels=$$(tests/guest/guest-test --kernels $(GUEST)) || exit 1; for kernel in $$kernels; do case $$kernel in \
 	debug*) tests/guest/build/get-kernel.sh --check $$kernel || { echo "gtu: a plan of '$(GUEST)' needs the kernel $$kernel;" \
 		"'make guest-tools KERNEL=$$kernel' builds it (10 minutes of two processors)" >&2; exit 1; } ;; \
 	*) $(MAKE) guest-tools KERNEL=$$kernel || exit 1 ;; \
 	esac; done
 
 guest-test:
-	@$(MAKE) $(if $(GUEST),guest-tools-plans,guest-tools-test) >&2
+	@{ $(if $(GUEST),$(plan_kernels),$(MAKE) guest-tools-test); } >&2
 	@$(MAKE) guest-programs >&2
 	@tests/guest/guest-test $(GUEST)
 

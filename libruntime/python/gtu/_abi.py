@@ -185,7 +185,7 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "gtu_graph_generate": (c_int, [POINTER(GenerateOptions), _progress, POINTER(_graph), _error]),
     "gtu_graph_vertex": (c_int, [_graph, c_uint64, _u64s, _error]),
     "gtu_graph_vertex_by_name": (c_int, [_graph, c_char_p, _u64s, _error]),
-    "gtu_graph_vertex_name": (c_void_p, [_graph, c_uint64, POINTER(c_size_t)]),
+    "gtu_graph_vertex_name": (c_char_p, [_graph, c_uint64, POINTER(c_size_t)]),
     "gtu_generator_name": (c_char_p, [c_uint32]),
     **{kind.function: _algorithm(kind.dtype) for kind in ALGORITHMS.values()},
     # after the table, because its arguments differ

@@ -153,7 +153,8 @@ static int parse_item(const char *key, char *value, struct gtu_dev_config *confi
 	errno = 0;
 	v = strtoull(value, &end, 0);
 	if (errno || end == value || *end || *value == '-' || (!v && !zero) || v > max)
-		return gtu_fail(err, GTU_ERR_USAGE, "%s=%s is not a number from 1 to %llu", key, value, max);
+		return gtu_fail(err, GTU_ERR_USAGE, "%s=%s is not a number from %llu to %llu", key, value,
+				(unsigned long long)p->min, (unsigned long long)p->max);
 	gtu_dev_put_value(config, p, v);
 	return 0;
 }

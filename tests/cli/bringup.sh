@@ -82,6 +82,7 @@ exits 1 "gtu bringup fails if the aperture that was asked for is absent" \
 	gtu bringup --device model:aperture_bytes=0 --only aperture
 exits 4 "gtu bringup finds a bug of a board without operations" gtu bringup --device model:absent_operations=31 --bug data
 says "gtu bringup names the bug of a board without operations" "this bug explains the findings: data$" "$out"
+prints "gtu info shows a unit that it does not know" "bit 5 of UNITS, unknown to this program" gtu info --device model:unknown_unit=1
 check "gtu bringup passes a board without units" gtu bringup --device model:absent_units=31
 says "gtu bringup reports the step that it skipped" "^10 of 11 steps checked; skipped: units$" "$out"
 exits 1 "gtu bringup fails if a step that was asked for is skipped" gtu bringup --device model:absent_units=31 --only dma,units
@@ -209,6 +210,7 @@ done
 serve queues=1,aperture_bytes=0 absent_units=iru absent_operations=scu-access unknown_unit=1
 check "gtu bringup passes a board that gtu serve serves" gtu bringup --device socket:s
 end_server
+empty "gtu bringup accesses nothing that the served board lacks" served
 says "gtu serve serves the board that was described" "units 0x3d, 256 contexts, 1 queues" "$out"
 says "gtu bringup reports the operation that the served board lacks" "scu-access .0x12. is not in this build" "$out"
 fails_with 2 "gtu serve refuses an unknown parameter" 'no parameter "queue"' gtu serve --socket s queue=1

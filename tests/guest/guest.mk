@@ -154,7 +154,9 @@ guest-graphs:
 check-driver:
 	@tests/guest/check-driver
 
-guest: $(B)/gtu
+# standard output has only what the guest prints
+guest:
+	@$(MAKE) -j$(JOBS) $(B)/gtu >&2
 	@GTU='$(B)/gtu' SHELL_INSIDE='$(SHELL_ASKED)' tests/guest/start --check
 	@$(MAKE) module >&2
 	@$(MAKE) -s -C tests/kselftest/gtu >&2

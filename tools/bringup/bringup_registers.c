@@ -483,7 +483,8 @@ void bringup_doorbells(struct bringup *b)
 void bringup_flr(struct bringup *b)
 {
 	const uint32_t before = access_reg(b->a, GTU_REG_EPOCH);
-	const uint64_t mark = 0x55aa1234abcd5678u, was = b->a->ops->read(b->a, GTU_BAR_APERTURE, 64, 8);
+	const uint64_t mark = 0x55aa1234abcd5678u;
+	const uint64_t was = b->bar[GTU_BAR_APERTURE] ? b->a->ops->read(b->a, GTU_BAR_APERTURE, 64, 8) : 0;
 	const uint64_t queue[6] = { 0 };
 	struct gtu_error err;
 	struct access_timer timer = { 0 };

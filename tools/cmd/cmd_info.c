@@ -165,6 +165,9 @@ static void print_info(const struct gtu_info *info, const void *fdt, size_t byte
 			if (p->key)
 				printf("       %8u %s (setting %s)\n", info->setting[i][p - t->settings], p->text, p->key);
 	}
+	for (; i < GTU_UNIT_PAGES_MAX; i++)
+		if (info->units >> i & 1)
+			printf("  ?    present  bit %u of UNITS, unknown to this program\n", i);
 	printf("\ndevice tree   %zu bytes, version %" PRIu32 "\n", bytes, fdt_version(fdt));
 	fdt_blob_print(stdout, fdt);
 	print_host();

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Reads, validates and writes native containers (graph_container.h). */
+/*
+ * Reads, validates and writes native containers (graph_container.h). One file, because reading and
+ * writing share the rules of the layout.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>

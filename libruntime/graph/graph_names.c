@@ -148,16 +148,20 @@ const char *gtu_graph_vertex_name(const struct gtu_graph *g, uint64_t v, size_t 
 {
 	const struct gtu_graph_backing *b = g->backing;
 	uint64_t offsets = (g->n + 1) * sizeof(uint64_t), begin, end;
+	const char *name;
 
 	*bytes = 0;
 	if (!b || !b->names || v >= g->n || b->names_bytes < offsets)
 		return NULL;
 	begin = b->names[v];
 	end = b->names[v + 1];
-	if (begin > end || end > b->names_bytes - offsets || !gtu_name_valid((const char *)b->names + offsets + begin, end - begin))
+	if (begin > end || end > b->names_bytes - offsets)
+		return "?";
+	name = (const char *)b->names + offsets + begin;
+	if (!gtu_name_valid(name, end - begin))
 		return "?";
 	*bytes = end - begin;
-	return (const char *)b->names + offsets + begin;
+	return name;
 }
 
 int gtu_graph_vertex_by_name(const struct gtu_graph *g, const char *name, uint64_t *v, struct gtu_error *err)

@@ -325,16 +325,22 @@ static int gtu_check_iru(struct gtu_check *c)
 	u32 fields = 1 + !!(c->param & GTU_IRU_WITH_SECONDARY) +
 		     !!(c->param & GTU_IRU_WITH_POSITION);
 	bool secondary = op >= GTU_IRU_OP_MIN_U32 || c->param & GTU_IRU_WITH_SECONDARY;
+	bool ranges = c->param & GTU_IRU_RANGES;
 	struct gtu_requirement want[GTU_IRU_OPERANDS] = {
-		[GTU_IRU_INDICES] = { GTU_REQUIRE_READ, 2 },
+		[GTU_IRU_INDICES] = { GTU_REQUIRE_READ | (ranges ? GTU_REQUIRE_PREFIX : 0),
+				      c->param & GTU_IRU_INDEX_8 ? 3 : 2 },
 		[GTU_IRU_SECONDARY] = { GTU_REQUIRE_READ | (secondary ? 0 : GTU_REQUIRE_OPTIONAL), 2 },
 		[GTU_IRU_RING] = { GTU_REQUIRE_BOTH, 6,
 				   .bytes = sizeof(struct gtu_hw_ring) +
 					    (u64)ring * GTU_WARP_BYTES(fields, 0) },
+		[GTU_IRU_FIRST] = { ranges ? GTU_REQUIRE_READ : 0,
+				    c->param & GTU_IRU_FIRST_8 ? 3 : 2 },
+		[GTU_IRU_COUNT] = { ranges ? GTU_REQUIRE_READ : 0, 2 },
 	};
 	int ret;
 
-	if (op > GTU_IRU_OP_ADD_F32)
+	if (op > GTU_IRU_OP_ADD_F32 ||
+	    (!ranges && c->param & (GTU_IRU_INDEX_8 | GTU_IRU_FIRST_8)))
 		return GTU_CPL_PARAM;
 	if (!is_power_of_2(ring))
 		return GTU_CPL_OPERAND;
@@ -342,7 +348,18 @@ static int gtu_check_iru(struct gtu_check *c)
 	if (!ret && gtu_op_key(c, GTU_IRU_SECONDARY) &&
 	    c->count[GTU_IRU_SECONDARY] != c->count[GTU_IRU_INDICES])
 		ret = GTU_CPL_OPERAND;
+	if (!ret && c->count[GTU_IRU_COUNT] != c->count[GTU_IRU_FIRST])
+		ret = GTU_CPL_OPERAND;
 	return ret;
+}
+
+/*
+ * Indices are values, not addresses, and the device numbers the records. The
+ * positions of ranges are values in memory.
+ */
+static bool gtu_iru_bounded(struct gtu_check *c)
+{
+	return !(c->param & GTU_IRU_RANGES);
 }
 
 /*
@@ -370,9 +387,13 @@ static int gtu_check_peg(struct gtu_check *c)
 
 static int gtu_check_wvr(struct gtu_check *c)
 {
-	static const struct gtu_requirement want[GTU_WVR_OPERANDS] = {
+	u8 edges = c->param & GTU_WVR_WITH_TARGET ? GTU_REQUIRE_READ | GTU_REQUIRE_PREFIX : 0;
+	u8 weights = c->param & GTU_WVR_WITH_WEIGHT ? GTU_REQUIRE_READ | GTU_REQUIRE_PREFIX : 0;
+	struct gtu_requirement want[GTU_WVR_OPERANDS] = {
 		[GTU_WVR_TABLE] = { GTU_REQUIRE_READ | GTU_REQUIRE_PREFIX, 3 },
 		[GTU_WVR_RING] = { GTU_REQUIRE_BOTH | GTU_REQUIRE_PREFIX, 6 },
+		[GTU_WVR_EDGES] = { edges, 2, .rest = true },
+		[GTU_WVR_WEIGHTS] = { weights, 2, .rest = true },
 	};
 
 	return gtu_check_operands(c, want, GTU_WVR_OPERANDS);
@@ -393,12 +414,8 @@ static const struct gtu_op gtu_ops[] = {
 	GTU_SCU_OP(GTU_OP_SCU_ACCESS, NULL),
 	GTU_SCU_OP(GTU_OP_SCU_REPLICATE, NULL),
 	GTU_SCU_OP(GTU_OP_SCU_EXPAND, NULL),
-	/*
-	 * IRU treats indices as values, not addresses, and numbers the records
-	 * itself.
-	 */
 	{ .opcode = GTU_OP_IRU_STREAM, .unit = GTU_UNIT_IRU, .params = GTU_IRU_PARAM_MASK,
-	  .imm = true, .param2 = true, .check = gtu_check_iru, .bounded = gtu_always },
+	  .imm = true, .param2 = true, .check = gtu_check_iru, .bounded = gtu_iru_bounded },
 	{ .opcode = GTU_OP_PEG_STREAM, .unit = GTU_UNIT_PEG, .params = GTU_PEG_PARAM_MASK,
 	  .imm = true, .param2 = true, .check = gtu_check_peg },
 	{ .opcode = GTU_OP_WVR_STREAM, .unit = GTU_UNIT_WVR, .params = GTU_WVR_PARAM_MASK,

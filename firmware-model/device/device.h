@@ -147,6 +147,7 @@ struct gtu_requirement {
 #define GTU_REQUIRE_WRITE	2
 #define GTU_REQUIRE_BOTH	3
 #define GTU_REQUIRE_MAYBE	4		/* or-ed: optional (mem[].key is 0 if missing) */
+#define GTU_REQUIRE_REST	8		/* or-ed: all up to the region's end may be accessed, whatever the count */
 
 /*
  * Check and resolve the operands that @want[0..n) names. Every other slot must be empty. Returns

@@ -119,7 +119,8 @@ static unsigned resolve(struct gtu_job *job, const struct gtu_requirement *want)
 	m->count = op->count;
 	if (op->count == GTU_COUNT_TO_END)
 		m->count = space >> want->width_log2;
-	bytes = want->bytes ? want->bytes : m->count << want->width_log2;
+	bytes = want->need & GTU_REQUIRE_REST ? space :
+		want->bytes ? want->bytes : m->count << want->width_log2;
 	if (bytes > space + ((uint64_t)gtu_bug(dev, GTU_BUG_BOUNDS) << want->width_log2))
 		return GTU_CPL_BOUNDS;
 	m->bytes = bytes;

@@ -21,6 +21,12 @@ struct gtu_iru_config {
 	uint32_t target_width;		/* bytes per element of that array: 1 .. 128, a power of two */
 	uint32_t operation;		/* GTU_IRU_OP_* */
 	struct gtu_array indices;	/* n elements of 4 bytes */
+	/*
+	 * If given, the n elements are ranges of an array at `indices` (of 4 or 8 bytes, up to its region's end), such
+	 * as the edges of a frontier's vertices: range i has count[i] > 0 elements from element first[i] on. `first` has
+	 * 4 or 8 bytes an element, `count` 4. The unit reads the array in place.
+	 */
+	struct gtu_array first, count;
 	struct gtu_array secondary;	/* n elements of 4 bytes, or absent */
 	bool positions;			/* include positions in the records */
 	bool all;			/* mode ALL: ceil(n / 32) records; else stop when the input is exhausted */
@@ -143,6 +149,11 @@ struct gtu_weaver;
 struct gtu_weaver_config {
 	bool wide_vids, wide_eids;	/* 8-byte ids, else 4-byte */
 	bool demand;			/* produce on request only; else ahead, while the ring has space */
+	/*
+	 * If given, 4 or 8 bytes an element: the unit reads the element of each edge id, for
+	 * gtu_weaver_dec_target() and gtu_weaver_dec_weight(). count may be UINT64_MAX: to the region's end.
+	 */
+	struct gtu_array col, weight;
 	uint32_t ring_log2;		/* log2 of the records in the ring; 0: 8 */
 	uint32_t skip_log2;		/* log2 of the vertices in the skip ring, 3..16; 0: 8 */
 };
@@ -173,6 +184,9 @@ int gtu_weaver_dec_id(struct gtu_weaver *w, uint32_t warp, uint64_t vid[32], uin
 		  struct gtu_error *err);
 /* WEAVER_DEC_LOC: edge ids of the same warp's last WEAVER_DEC_ID; all -1 before the first. */
 int gtu_weaver_dec_loc(struct gtu_weaver *w, uint32_t warp, uint64_t eid[32], struct gtu_error *err);
+/* Elements of config.col and config.weight for the same edges; all -1 in idle lanes, or if not configured. */
+int gtu_weaver_dec_target(struct gtu_weaver *w, uint32_t warp, uint64_t target[32], struct gtu_error *err);
+int gtu_weaver_dec_weight(struct gtu_weaver *w, uint32_t warp, uint64_t weight[32], struct gtu_error *err);
 /*
  * WEAVER_SKIP: drop the vertex's remaining work, except items already held by a warp or produced
  * ahead.

@@ -143,11 +143,8 @@ static int iru_chunk(struct bfs *b, struct gtu_alg_frontier *next)
 	struct gtu_warp warp;
 	int rc;
 
-	gtu_phase(&b->a.phases, "expand");
-	rc = gtu_alg_gather(&b->a, &b->edges.w);
 	gtu_phase(&b->a.phases, "contract");
-	if (!rc)
-		rc = gtu_alg_reorder(&b->a, &b->edges.w, b->a.g->n, GTU_IRU_OP_NONE, NULL, false, 4);
+	rc = gtu_alg_reorder(&b->a, &b->edges.w, GTU_IRU_OP_NONE, NULL, false, 4);
 	if (rc)
 		return rc;
 	while ((rc = gtu_alg_load(&b->a, &warp)) > 0) {

@@ -40,6 +40,7 @@ struct gtu_alg {
 	struct gtu_queue *q;		/* NULL without a unit */
 	struct gtu_iru *iru;
 	uint64_t iru_edges, iru_lanes, iru_indices; /* reordering: elements, elements left, upper bound of indices */
+	const struct gtu_alg_work *iru_work;	/* whose targets are reordered; NULL: a list of indices */
 	bool iru_positions;
 	struct gtu_alg_buffer *buffers;
 	struct gtu_phases phases;
@@ -134,7 +135,7 @@ static inline void gtu_alg_push(const struct gtu_alg *a, struct gtu_alg_frontier
 /* An edge list, and the part of a frontier that is being expanded. */
 struct gtu_alg_work {
 	const struct gtu_graph *g;
-	struct gtu_mapped_graph map;	/* SCU and PEG only */
+	struct gtu_mapped_graph map;	/* with a unit: the edge list, which the unit reads in place */
 	uint64_t first, end;		/* vertices outside this range count as without edges */
 	uint64_t n;			/* entries of vertex, index and count; all counts are above 0 */
 	uint64_t edges;			/* sum of the counts, at most a chunk */
@@ -142,7 +143,7 @@ struct gtu_alg_work {
 	struct gtu_alg_buffer vertex;	/* id_width bytes */
 	struct gtu_alg_buffer index;	/* index_width bytes: index of its first edge in col */
 	struct gtu_alg_buffer count;	/* 4 bytes */
-	struct gtu_alg_buffer edge;	/* the edge frontier: `out` targets of id_width bytes */
+	struct gtu_alg_buffer edge;	/* SCU: the edge frontier, `out` targets of id_width bytes */
 	uint64_t out;
 };
 
@@ -154,7 +155,7 @@ struct gtu_alg_cursor {
 	uint64_t done;			/* edges of that vertex already taken */
 };
 
-/* Set up *w for @g, mapped for the SCU and PEG. Call gtu_alg_work_end() before gtu_alg_end(). */
+/* Set up *w for @g, mapped if a unit is used. Call gtu_alg_work_end() before gtu_alg_end(). */
 int gtu_alg_work_begin(struct gtu_alg *a, struct gtu_alg_work *w, const struct gtu_graph *g);
 int gtu_alg_work_end(struct gtu_alg *a, struct gtu_alg_work *w, int rc);
 
@@ -187,7 +188,9 @@ static inline int gtu_alg_take_row(struct gtu_alg *a, const struct gtu_graph *g,
 
 /* Report edge @e, whose target is not a vertex. */
 int gtu_alg_bad_edge(struct gtu_alg *a, const struct gtu_graph *g, uint64_t e);
-/* The same for an edge frontier: finds the invalid edge among those expanded. */
+/* Whether an edge taken has an invalid target; *e: the first one. */
+bool gtu_alg_find_bad(const struct gtu_alg_work *w, uint64_t *e);
+/* Report it, when a unit has returned an invalid target. */
 int gtu_alg_bad_work(struct gtu_alg *a, const struct gtu_alg_work *w);
 
 /*
@@ -252,24 +255,23 @@ static inline void gtu_alg_set(struct gtu_alg_buffer *mask, uint64_t i)
 int gtu_alg_compare(struct gtu_alg *a, const struct gtu_alg_buffer *in, uint64_t n, uint32_t width,
 		    uint32_t cmp, uint64_t reference, struct gtu_alg_buffer *mask, uint64_t *ones);
 
-/*
- * w->edge = the targets as 4-byte indices, computed by the CPU as input of the IRU. Rejects invalid
- * targets.
- */
-int gtu_alg_gather(struct gtu_alg *a, struct gtu_alg_work *w);
 /* gtu_alg_replicate() on the CPU. */
 int gtu_alg_replicate_cpu(struct gtu_alg *a, const struct gtu_alg_work *w, const struct gtu_alg_buffer *in,
 		   uint32_t width, struct gtu_alg_buffer *to);
 /*
- * gtu_iru_configure() over the w->edges indices of w->edge, each below @indices, for accesses to
- * elements of @target_width bytes. @secondary: as many 4-byte values, or NULL. Then call
- * gtu_alg_load() until it returns 0.
+ * gtu_iru_configure() over the targets of the edges taken, which the unit reads in place, for
+ * accesses to elements of @target_width bytes. @secondary: as many 4-byte values, or NULL. Then
+ * call gtu_alg_load() until it returns 0.
  */
-int gtu_alg_reorder(struct gtu_alg *a, const struct gtu_alg_work *w, uint64_t indices, uint32_t operation,
+int gtu_alg_reorder(struct gtu_alg *a, const struct gtu_alg_work *w, uint32_t operation,
 		    const struct gtu_alg_buffer *secondary, bool positions, uint32_t target_width);
+/* The same over @list, w->edges indices of 4 bytes, each below @indices, with positions. */
+int gtu_alg_reorder_list(struct gtu_alg *a, const struct gtu_alg_work *w, const struct gtu_alg_buffer *list,
+			 uint64_t indices, uint32_t target_width);
 /*
  * gtu_iru_load() with validation, since its values are used as memory indices: surplus lanes and
- * indices or positions out of range are GTU_ERR_FAIL. At the end, the job is added to the statistics.
+ * indices or positions out of range are GTU_ERR_FAIL, invalid targets in the edge list
+ * GTU_ERR_INPUT. At the end, the job is added to the statistics.
  */
 int gtu_alg_load(struct gtu_alg *a, struct gtu_warp *warp);
 

@@ -171,7 +171,7 @@ static int iru_contract(struct components *c, struct direction *d, struct gtu_al
 	uint32_t lanes, v;
 	int rc;
 
-	rc = gtu_alg_reorder(&c->a, &d->edges.w, c->a.g->n, GTU_IRU_OP_MIN_U32, &c->pushed, false, 4);
+	rc = gtu_alg_reorder(&c->a, &d->edges.w, GTU_IRU_OP_MIN_U32, &c->pushed, false, 4);
 	if (rc)
 		return rc;
 	while ((rc = gtu_alg_load(&c->a, &warp)) > 0) {
@@ -235,9 +235,7 @@ static int push(struct components *c, struct direction *d, const struct gtu_alg_
 		}
 		gtu_phase(&c->a.phases, "expand");
 		if (iru) {
-			rc = gtu_alg_gather(&c->a, &d->edges.w);
-			if (!rc)
-				rc = gtu_alg_replicate_cpu(&c->a, &d->edges.w, &c->base, 4, &c->pushed);
+			rc = gtu_alg_replicate_cpu(&c->a, &d->edges.w, &c->base, 4, &c->pushed);
 		} else {
 			rc = scu_expand(c, d);
 		}

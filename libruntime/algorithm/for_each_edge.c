@@ -48,6 +48,12 @@ static inline bool beyond(const struct gtu_alg_for_each_edge *edges, uint64_t ta
 	return gtu_unlikely(target >= edges->w.g->n) && !edges->values;
 }
 
+/* Whether the edges are in memory: a custom storage has functions instead. */
+static inline bool has_targets(const struct gtu_alg_for_each_edge *edges)
+{
+	return edges->w.g->col;
+}
+
 /* Vertex and edges of entry @i of the frontier; no edges if it is outside the range. */
 static inline int entry_of(struct gtu_alg *a, const struct gtu_alg_for_each_edge *edges,
 			   const struct gtu_alg_frontier *f, uint64_t i, uint64_t *v, uint64_t *e, uint64_t *end)
@@ -86,7 +92,7 @@ static int for_each_plain(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges
 		rc = entry_of(a, edges, f, i, &v, &e, &end);
 		first = e;
 		for (; !rc && e < end && !(edges->enough && edges->enough(context, v)); e++) {
-			target = edges->storage ? 0 : gtu_graph_target(g, e);
+			target = has_targets(edges) ? gtu_graph_target(g, e) : 0;
 			if (beyond(edges, target))
 				return gtu_alg_bad_edge(a, g, e);
 			rc = put(edges, v, target, e, visitor, context);
@@ -178,7 +184,7 @@ static int for_each_scu(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, 
  * w->edge = indices into col for the IRU, which returns them ordered by cache line; then their
  * values are read.
  */
-static int gather_edge_indices(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges)
+static int list_edge_indices(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges)
 {
 	struct gtu_alg_work *w = &edges->w;
 	const uint32_t *count = w->count.region.addr;
@@ -206,7 +212,6 @@ static int for_each_iru(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, 
 		     void *context)
 {
 	struct gtu_alg_work *w = &edges->w;
-	const uint64_t indices = edges->values ? w->g->m : w->g->n;
 	const uint32_t *source;
 	struct gtu_warp warp;
 	uint64_t target;
@@ -216,11 +221,12 @@ static int for_each_iru(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, 
 
 	rc = edges->edge_indices ? take_edge_indices(a, edges, NULL) : 0;
 	if (!rc)
-		rc = edges->values ? gather_edge_indices(a, edges) : gtu_alg_gather(a, w);
-	if (!rc)
 		rc = gtu_alg_replicate_cpu(a, w, &w->vertex, 4, &edges->source);
+	if (!rc && edges->values)
+		rc = list_edge_indices(a, edges);
 	if (!rc)
-		rc = gtu_alg_reorder(a, w, indices, GTU_IRU_OP_NONE, NULL, true, edges->target_width);
+		rc = edges->values ? gtu_alg_reorder_list(a, w, &w->edge, w->g->m, edges->target_width) :
+				     gtu_alg_reorder(a, w, GTU_IRU_OP_NONE, NULL, true, edges->target_width);
 	if (rc)
 		return rc;
 	source = edges->source.region.addr;
@@ -343,7 +349,7 @@ static int weave(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, unsigne
 		 gtu_alg_edge_fn *visitor, void *context)
 {
 	const struct gtu_graph *g = edges->w.g;
-	uint64_t vid[GTU_WARP], eid[GTU_WARP], target, skipped = UINT64_MAX;
+	uint64_t vid[GTU_WARP], eid[GTU_WARP], target[GTU_WARP] = { 0 }, skipped = UINT64_MAX;
 	uint32_t active, lanes;
 	unsigned lane;
 	int rc = 0, more;
@@ -354,14 +360,15 @@ static int weave(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, unsigne
 			return more;
 		rounds -= !more;
 		rc = more ? gtu_weaver_dec_loc(edges->weaver, 0, eid, a->err) : 0;
+		if (!rc && more && has_targets(edges))
+			rc = gtu_weaver_dec_target(edges->weaver, 0, target, a->err);
 		for (lanes = more ? active : 0; !rc && lanes; lanes &= lanes - 1) {
 			lane = (unsigned)__builtin_ctz(lanes);
 			if (gtu_unlikely(eid[lane] >= g->m || vid[lane] >= g->n))
 				return fail_invalid(a, g, eid[lane], vid[lane]);
-			target = edges->storage ? 0 : gtu_graph_target(g, eid[lane]);
-			if (beyond(edges, target))
+			if (beyond(edges, target[lane]))
 				return gtu_alg_bad_edge(a, g, eid[lane]);
-			rc = put(edges, vid[lane], target, eid[lane], visitor, context);
+			rc = put(edges, vid[lane], target[lane], eid[lane], visitor, context);
 		}
 		if (!rc && more)
 			rc = gtu_alg_progress(a, (uint64_t)__builtin_popcount(active));
@@ -400,12 +407,13 @@ static int for_each_weaver(struct gtu_alg *a, struct gtu_alg_for_each_edge *edge
 			gtu_alg_edge_fn *visitor, void *context)
 {
 	const uint32_t warps = gtu_get_info(a->dev)->weaver[GTU_WVR_P_ENTRIES] / GTU_WARP;
-	const struct gtu_weaver_config config = {
+	struct gtu_weaver_config config = {
 		/* all ones is not a valid id */
 		.wide_vids = edges->w.g->n > UINT32_MAX,
 		.wide_eids = edges->w.g->m > UINT32_MAX,
 		/* work produced ahead cannot be skipped */
 		.demand = edges->enough,
+		.col = edges->w.map.col,
 	};
 	uint64_t at = 0;
 	unsigned rounds;
@@ -413,6 +421,7 @@ static int for_each_weaver(struct gtu_alg *a, struct gtu_alg_for_each_edge *edge
 	bool any;
 	int rc = 0;
 
+	config.col.count = config.col.key ? UINT64_MAX : 0;
 	while (!rc && at < f->count) {
 		rc = gtu_weaver_configure(a->q, &config, &edges->weaver, a->err);
 		for (rounds = 0; !rc && rounds < ROUNDS && at < f->count; rounds += any) {

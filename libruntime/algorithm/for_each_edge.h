@@ -5,8 +5,8 @@
  *
  * The SCU expands targets and replicates sources (SCU, section 3.3); the enhanced unit groups both
  * by the target's line (SCU, section 4.2). The IRU reorders targets and returns positions (IRU,
- * section 3). GraphPEG gathers edges (GraphPEG, section 3.3). Weaver distributes edge ids, whose
- * targets are then read here (SparseWeaver, figure 9). No edge is dropped.
+ * section 3). GraphPEG gathers edges (GraphPEG, section 3.3). Weaver distributes edge ids with their
+ * targets (SparseWeaver, figure 9). Every unit reads the edge list in place, and no edge is dropped.
  */
 #ifndef GTU_ALGORITHM_FOR_EACH_EDGE_H
 #define GTU_ALGORITHM_FOR_EACH_EDGE_H
@@ -20,7 +20,7 @@
 struct gtu_alg_batch {
 	unsigned n;
 	uint64_t source[GTU_ALG_BATCH];	/* the frontier's vertex, also with a transpose */
-	uint64_t target[GTU_ALG_BATCH];	/* the other end; 0 with a storage (use getEdge) */
+	uint64_t target[GTU_ALG_BATCH];	/* the other end; 0 with a custom storage (use getEdge) */
 	uint64_t edge[GTU_ALG_BATCH];	/* index in col; with SCU and IRU only if edge_indices is set */
 };
 

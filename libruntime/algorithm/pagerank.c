@@ -115,12 +115,10 @@ static int iru_push(struct pagerank *p)
 	int rc;
 
 	gtu_phase(&p->a.phases, "expand");
-	rc = gtu_alg_gather(&p->a, &p->edges.w);
-	if (!rc)
-		rc = gtu_alg_replicate_cpu(&p->a, &p->edges.w, &p->share, 8, &p->shares);
+	rc = gtu_alg_replicate_cpu(&p->a, &p->edges.w, &p->share, 8, &p->shares);
 	gtu_phase(&p->a.phases, "contract");
 	if (!rc)
-		rc = gtu_alg_reorder(&p->a, &p->edges.w, p->a.g->n, GTU_IRU_OP_NONE, NULL, true, sizeof(*sum));
+		rc = gtu_alg_reorder(&p->a, &p->edges.w, GTU_IRU_OP_NONE, NULL, true, sizeof(*sum));
 	if (rc)
 		return rc;
 	shares = p->shares.region.addr;

@@ -266,8 +266,8 @@ static int scu_contract(struct sssp *s, struct gtu_alg_frontier *next)
 
 /* ---- IRU ---------------------------------------------------------------------------------------- */
 
-/* Compute cost[] for every edge taken, in the order of gtu_alg_gather(). */
-static int gather_costs(struct sssp *s)
+/* Compute cost[] for every edge taken, in their order. */
+static int compute_costs(struct sssp *s)
 {
 	const uint32_t *count = s->edges.w.count.region.addr;
 	uint64_t i, e, first, from, at = 0;
@@ -299,7 +299,7 @@ static int iru_contract(struct sssp *s, struct gtu_alg_frontier *next)
 
 	rc = far_capacity(s, s->edges.w.edges);
 	if (!rc)
-		rc = gtu_alg_reorder(&s->a, &s->edges.w, s->a.g->n, narrow ? GTU_IRU_OP_MIN_U32 : GTU_IRU_OP_NONE,
+		rc = gtu_alg_reorder(&s->a, &s->edges.w, narrow ? GTU_IRU_OP_MIN_U32 : GTU_IRU_OP_NONE,
 				     narrow ? &s->cost : NULL, !narrow, s->width);
 	if (rc)
 		return rc;
@@ -353,13 +353,7 @@ static int unit_round(struct sssp *s, const struct gtu_alg_frontier *now,
 		if (!s->edges.w.n)
 			continue;
 		gtu_phase(&s->a.phases, "expand");
-		if (gtu_alg_scu(&s->a)) {
-			rc = scu_expand(s);
-		} else {
-			rc = gtu_alg_gather(&s->a, &s->edges.w);
-			if (!rc)
-				rc = gather_costs(s);
-		}
+		rc = gtu_alg_scu(&s->a) ? scu_expand(s) : compute_costs(s);
 		gtu_phase(&s->a.phases, "contract");
 		if (!rc)
 			rc = gtu_alg_scu(&s->a) ? scu_contract(s, next) : iru_contract(s, next);

@@ -156,7 +156,7 @@ static int distribute(void *context, const struct gtu_alg_batch *batch)
 	uint64_t other;
 	double weight;
 	unsigned i;
-	int rc;
+	int rc = 0;
 
 	for (i = 0; i < batch->n; i++) {
 		const uint64_t base = batch->source[i];
@@ -165,7 +165,12 @@ static int distribute(void *context, const struct gtu_alg_batch *batch)
 			return gtu_fail(w->a.err, GTU_ERR_FAIL,
 					"the unit gives an edge of vertex %llu, of %llu: it cannot be trusted",
 					(unsigned long long)base, (unsigned long long)w->s->vertices);
-		rc = w->s->get_edge(w->s, batch->edge[i], &other, &weight, w->a.err);
+		other = batch->target[i];
+		weight = 1;
+		if (w->s->parts)
+			weight = gtu_graph_weight(w->s->parts->g, batch->edge[i]);
+		else
+			rc = w->s->get_edge(w->s, batch->edge[i], &other, &weight, w->a.err);
 		if (rc)
 			return rc;
 		if (gtu_unlikely(other >= w->s->vertices))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Edge frontiers: takes the vertices of a frontier chunk by chunk, and expands them on the CPU. */
+/* Edge frontiers: takes the vertices of a frontier chunk by chunk. */
 #include <string.h>
 
 #include "common.h"
@@ -19,17 +19,26 @@ int gtu_alg_bad_edge(struct gtu_alg *a, const struct gtu_graph *g, uint64_t e)
 			(unsigned long long)gtu_graph_target(g, e), (unsigned long long)g->n);
 }
 
-int gtu_alg_bad_work(struct gtu_alg *a, const struct gtu_alg_work *w)
+bool gtu_alg_find_bad(const struct gtu_alg_work *w, uint64_t *e)
 {
 	const uint32_t *count = w->count.region.addr;
-	uint64_t i, e, first;
+	uint64_t i, first;
 
 	for (i = 0; i < w->n; i++) {
 		first = gtu_get(w->index.region.addr, w->index_width, i);
-		for (e = first; e < first + count[i]; e++)
-			if (gtu_graph_target(w->g, e) >= w->g->n)
-				return gtu_alg_bad_edge(a, w->g, e);
+		for (*e = first; *e < first + count[i]; ++*e)
+			if (gtu_graph_target(w->g, *e) >= w->g->n)
+				return true;
 	}
+	return false;
+}
+
+int gtu_alg_bad_work(struct gtu_alg *a, const struct gtu_alg_work *w)
+{
+	uint64_t e;
+
+	if (gtu_alg_find_bad(w, &e))
+		return gtu_alg_bad_edge(a, w->g, e);
 	return gtu_fail(a->err, GTU_ERR_INPUT,
 			"%s: the edge list contained an invalid vertex and has changed since",
 			w->g->name);
@@ -42,8 +51,8 @@ int gtu_alg_work_begin(struct gtu_alg *a, struct gtu_alg_work *w, const struct g
 	w->first = a->first;
 	w->end = a->end;
 	w->index_width = g->m >> 32 ? 8 : 4;
-	/* a region cannot be empty: without edges nothing is mapped or expanded */
-	if (!(gtu_alg_scu(a) || a->opt->unit == GTU_WITH_PEG) || !g->m)
+	/* a region cannot be empty: without edges nothing is mapped or expanded; a custom storage has no arrays */
+	if (!a->q || !g->m || !g->col)
 		return 0;
 	return gtu_graph_map(a->dev, g, &w->map, a->err);
 }
@@ -101,30 +110,6 @@ int gtu_alg_take(struct gtu_alg *a, struct gtu_alg_work *w, const struct gtu_alg
 	}
 	a->stats->edges += w->edges;
 	return gtu_alg_poll_progress(a);
-}
-
-int gtu_alg_gather(struct gtu_alg *a, struct gtu_alg_work *w)
-{
-	const uint32_t *count = w->count.region.addr;
-	uint64_t i, e, first, target;
-	uint32_t *to;
-	int rc;
-
-	rc = gtu_alg_reserve(a, &w->edge, w->edges * 4, false);
-	if (rc)
-		return rc;
-	to = w->edge.region.addr;
-	for (i = 0; i < w->n; i++) {
-		first = gtu_get(w->index.region.addr, w->index_width, i);
-		for (e = first; e < first + count[i]; e++) {
-			target = gtu_graph_target(w->g, e);
-			if (gtu_unlikely(target >= w->g->n))
-				return gtu_alg_bad_edge(a, w->g, e);
-			*to++ = (uint32_t)target;
-		}
-	}
-	w->out = w->edges;
-	return 0;
 }
 
 int gtu_alg_replicate_cpu(struct gtu_alg *a, const struct gtu_alg_work *w, const struct gtu_alg_buffer *in,

@@ -21,9 +21,15 @@ static int check(const struct gtu_iru_config *c, struct gtu_error *err)
 				c->target_width);
 	if (c->operation > GTU_IRU_OP_ADD_F32)
 		return gtu_fail(err, GTU_ERR_USAGE, "the IRU has no operation %u", c->operation);
-	if (c->indices.key && c->indices.width != 4)
+	if (c->indices.key && c->indices.width != 4 && !(c->first.key && c->indices.width == 8))
 		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "indices of %u bytes are not supported: "
-				"the IRU takes 4-byte indices", c->indices.width);
+				"the IRU takes 4-byte indices, or 8-byte edges with ranges", c->indices.width);
+	if (c->first.key && ((c->first.width != 4 && c->first.width != 8) || c->count.width != 4 ||
+			     c->first.count != c->count.count || c->first.count >= GTU_COUNT_TO_END))
+		return gtu_fail(err, GTU_ERR_USAGE, "%llu first elements of %u bytes and %llu counts of %u do not "
+				"describe ranges: use as many of both, below 2^32 - 1, of 4 or 8 bytes and of 4",
+				(unsigned long long)c->first.count, c->first.width,
+				(unsigned long long)c->count.count, c->count.width);
 	if (c->secondary.key && (c->secondary.width != 4 || c->secondary.count != c->indices.count))
 		return gtu_fail(err, GTU_ERR_USAGE, "%llu secondary values of %u bytes do not "
 				"match %llu indices: "
@@ -80,13 +86,18 @@ int gtu_iru_configure(struct gtu_queue *q, const struct gtu_iru_config *config, 
 		.param = config->operation << GTU_IRU_OP_SHIFT |
 			 (uint32_t)__builtin_ctz(config->target_width) << GTU_IRU_TARGET_SHIFT |
 			 (config->all ? GTU_IRU_ALL : 0) | (iru->secondary ? GTU_IRU_WITH_SECONDARY : 0) |
-			 (iru->position ? GTU_IRU_WITH_POSITION : 0),
+			 (iru->position ? GTU_IRU_WITH_POSITION : 0) |
+			 (!config->first.key ? 0 : GTU_IRU_RANGES |
+			  (config->indices.width == 8 ? GTU_IRU_INDEX_8 : 0) |
+			  (config->first.width == 8 ? GTU_IRU_FIRST_8 : 0)),
 		.imm = config->target_base,
 		.param2 = config->timeout,
 		.operand = {
 			[GTU_IRU_INDICES] = gtu_stream_operand(&config->indices),
 			[GTU_IRU_SECONDARY] = gtu_stream_operand(&config->secondary),
 			[GTU_IRU_RING] = { .key = iru->s.rings.key, .count = iru->s.records },
+			[GTU_IRU_FIRST] = gtu_stream_operand(&config->first),
+			[GTU_IRU_COUNT] = gtu_stream_operand(&config->count),
 		},
 	};
 	rc = gtu_stream_start(&iru->s, "IRU stream: call gtu_iru_load() until it ends, or gtu_iru_close()", err);

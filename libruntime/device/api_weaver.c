@@ -10,6 +10,8 @@
 
 #define LANES 32u
 
+enum field { VID, EID, TARGET, WEIGHT, FIELDS };
+
 struct gtu_weaver {
 	struct gtu_stream s;
 	struct gtu_region table_region;
@@ -18,10 +20,20 @@ struct gtu_weaver {
 	uint32_t taken;			/* consumer index, modulo 2^32 */
 	uint32_t round, rounds;		/* current round; rounds of the running job */
 	uint32_t n, first;		/* registrations collected; first one of the open round */
-	bool wide_vids, wide_eids, demand;
+	bool has[FIELDS], wide[FIELDS];	/* fields of the records; lanes of 8 bytes */
+	bool demand;
+	struct gtu_hw_operand col, weight;
 	uint64_t *used;			/* one bit per entry: registered in the open round */
-	uint64_t (*dense)[LANES];	/* edge ids of each warp's last request */
+	uint64_t (*dense)[FIELDS][LANES]; /* each warp's last work */
 };
+
+static int check_array(const struct gtu_array *a, const char *what, struct gtu_error *err)
+{
+	if (!a->key || ((a->width == 4 || a->width == 8) && (a->count < GTU_COUNT_TO_END || a->count == UINT64_MAX)))
+		return 0;
+	return gtu_fail(err, GTU_ERR_USAGE, "%llu %s of %u bytes are not supported: use 4 or 8 bytes, and less than "
+			"2^32 - 1 or all to the region's end", (unsigned long long)a->count, what, a->width);
+}
 
 int gtu_weaver_configure(struct gtu_queue *q, const struct gtu_weaver_config *c, struct gtu_weaver **out,
 		     struct gtu_error *err)
@@ -36,6 +48,11 @@ int gtu_weaver_configure(struct gtu_queue *q, const struct gtu_weaver_config *c,
 		return gtu_fail(err, GTU_ERR_USAGE, "rings of 2^%u records and 2^%u vertices are "
 				"out of range: use up to 2^16, and 2^3 to 2^16",
 				c->ring_log2, c->skip_log2);
+	rc = check_array(&c->col, "edges", err);
+	if (!rc)
+		rc = check_array(&c->weight, "weights", err);
+	if (rc)
+		return rc;
 	rc = gtu_stream_check(w ? &w->s : NULL, q,
 			      "work is left: call gtu_weaver_dec_id() until it ends, or gtu_weaver_close()", err);
 	if (rc)
@@ -55,12 +72,21 @@ int gtu_weaver_configure(struct gtu_queue *q, const struct gtu_weaver_config *c,
 					"Weaver stream");
 		}
 	}
-	w->wide_vids = c->wide_vids;
-	w->wide_eids = c->wide_eids;
+	w->has[VID] = w->has[EID] = true;
+	w->has[TARGET] = c->col.key;
+	w->has[WEIGHT] = c->weight.key;
+	w->wide[VID] = c->wide_vids;
+	w->wide[EID] = c->wide_eids;
+	w->wide[TARGET] = c->col.key && c->col.width == 8;
+	w->wide[WEIGHT] = c->weight.key && c->weight.width == 8;
+	w->col = gtu_stream_operand(&c->col);
+	w->weight = gtu_stream_operand(&c->weight);
 	w->demand = c->demand;
 	w->s.records = 1u << (c->ring_log2 ? c->ring_log2 : 8);
 	w->skip_size = 1u << (c->skip_log2 ? c->skip_log2 : 8);
-	w->s.record_bytes = GTU_WARP_BYTES(2u - w->wide_vids - w->wide_eids, 0u + w->wide_vids + w->wide_eids);
+	w->s.record_bytes = sizeof(struct gtu_hw_warp);
+	for (unsigned f = 0; f < FIELDS; f++)
+		w->s.record_bytes += w->has[f] ? LANES * (w->wide[f] ? 8 : 4) : 0;
 	rc = gtu_stream_reserve(&w->s, &w->s.rings,
 				GTU_PEG_STRIDE(w->s.records, w->s.record_bytes, 8ull * w->skip_size), err);
 	if (rc) {
@@ -170,12 +196,16 @@ static int submit(struct gtu_weaver *w, struct gtu_error *err)
 	memset(w->s.ring, 0, sizeof(*w->s.ring));
 	w->s.desc = (struct gtu_hw_desc){
 		.opcode = GTU_OP_WVR_STREAM,
-		.param = (w->wide_vids ? GTU_WVR_VIDS_8 : 0) | (w->wide_eids ? GTU_WVR_EIDS_8 : 0) |
+		.param = (w->wide[VID] ? GTU_WVR_VIDS_8 : 0) | (w->wide[EID] ? GTU_WVR_EIDS_8 : 0) |
+			 (w->has[TARGET] ? GTU_WVR_WITH_TARGET : 0) | (w->has[WEIGHT] ? GTU_WVR_WITH_WEIGHT : 0) |
+			 (w->wide[TARGET] ? GTU_WVR_TARGETS_8 : 0) | (w->wide[WEIGHT] ? GTU_WVR_WEIGHTS_8 : 0) |
 			 (w->demand ? GTU_WVR_DEMAND : 0),
 		.param2 = (uint32_t)__builtin_ctz(w->skip_size),
 		.operand = {
 			[GTU_WVR_TABLE] = { .key = w->table_region.key, .count = w->n },
 			[GTU_WVR_RING] = { .key = w->s.rings.key, .count = w->s.records },
+			[GTU_WVR_EDGES] = w->col,
+			[GTU_WVR_WEIGHTS] = w->weight,
 		},
 	};
 	rc = gtu_stream_start(&w->s, "Weaver stream: call gtu_weaver_dec_id() until it ends, or gtu_weaver_close()", err);
@@ -240,6 +270,7 @@ int gtu_weaver_dec_id(struct gtu_weaver *w, uint32_t warp, uint64_t vid[LANES], 
 		  struct gtu_error *err)
 {
 	const struct gtu_hw_warp *r = NULL;
+	const char *field;
 	uint32_t mask;
 	int rc;
 
@@ -256,13 +287,19 @@ int gtu_weaver_dec_id(struct gtu_weaver *w, uint32_t warp, uint64_t vid[LANES], 
 		rc = gtu_stream_end(&w->s, err);
 	}
 	mask = rc > 0 ? r->active : 0;
-	if (mask) {
-		copy_lanes(vid, (const char *)(r + 1), w->wide_vids);
-		copy_lanes(w->dense[warp], (const char *)(r + 1) + (w->wide_vids ? 256 : 128), w->wide_eids);
+	field = mask ? (const char *)(r + 1) : NULL;
+	for (unsigned f = 0; f < FIELDS; f++) {
+		uint64_t *value = w->dense[warp][f];
+
+		if (mask && w->has[f]) {
+			copy_lanes(value, field, w->wide[f]);
+			field += LANES * (w->wide[f] ? 8 : 4);
+		}
+		for (unsigned l = 0; ~mask && l < LANES; l++)
+			if (!(mask >> l & 1))
+				value[l] = UINT64_MAX;
 	}
-	for (unsigned l = 0; ~mask && l < LANES; l++)
-		if (!(mask >> l & 1))
-			vid[l] = w->dense[warp][l] = UINT64_MAX;
+	memcpy(vid, w->dense[warp][VID], LANES * sizeof(*vid));
 	if (rc <= 0) {
 		if (active)
 			*active = 0;
@@ -275,12 +312,28 @@ int gtu_weaver_dec_id(struct gtu_weaver *w, uint32_t warp, uint64_t vid[LANES], 
 	return 1;
 }
 
-int gtu_weaver_dec_loc(struct gtu_weaver *w, uint32_t warp, uint64_t eid[LANES], struct gtu_error *err)
+static int last_work(const struct gtu_weaver *w, uint32_t warp, enum field field, uint64_t value[LANES],
+		     struct gtu_error *err)
 {
 	if (warp >= w->warps)
 		return gtu_fail(err, GTU_ERR_USAGE, "warp %u does not exist: the device has %u", warp, w->warps);
-	memcpy(eid, w->dense[warp], LANES * sizeof(*eid));
+	memcpy(value, w->dense[warp][field], LANES * sizeof(*value));
 	return 0;
+}
+
+int gtu_weaver_dec_loc(struct gtu_weaver *w, uint32_t warp, uint64_t eid[LANES], struct gtu_error *err)
+{
+	return last_work(w, warp, EID, eid, err);
+}
+
+int gtu_weaver_dec_target(struct gtu_weaver *w, uint32_t warp, uint64_t target[LANES], struct gtu_error *err)
+{
+	return last_work(w, warp, TARGET, target, err);
+}
+
+int gtu_weaver_dec_weight(struct gtu_weaver *w, uint32_t warp, uint64_t weight[LANES], struct gtu_error *err)
+{
+	return last_work(w, warp, WEIGHT, weight, err);
 }
 
 int gtu_weaver_skip(struct gtu_weaver *w, uint64_t vid, struct gtu_error *err)

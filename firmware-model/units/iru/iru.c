@@ -2,10 +2,12 @@
 /*
  * The IRU as a unit of the device (IRU, sections 3 and 4): operands in, a ring of warp records out.
  * iru_core.c decides the records and their cycles. This file serves the core's fetches after a
- * fixed latency and passes its records to the consumer. Specification: Documentation/units-iru.md.
+ * fixed latency and passes its records to the consumer. Behind the core, the unit's state holds the
+ * cursors of iru_ranges.c. Specification: Documentation/units-iru.md.
  */
 #include "firmware-model/device/stream.h"
 #include "iru_kernel.h"
+#include "iru_ranges.h"
 
 /* State of one stream, in the job. */
 struct iru_job {
@@ -66,11 +68,26 @@ static const char *check(const struct gtu_dev_config *config)
 	return iru_shape_check(&shape) ? "iru_sets: at least iru_partitions x iru_banks, which is at most 64" : NULL;
 }
 
-static size_t state_bytes(const struct gtu_dev_config *config)
+static size_t ranges_at(const struct gtu_dev_config *config)
 {
 	const struct iru_shape shape = shape_of(config);
 
-	return iru_core_bytes(&shape);
+	return (iru_core_bytes(&shape) + 63) & ~(size_t)63;
+}
+
+static size_t state_bytes(const struct gtu_dev_config *config)
+{
+	return ranges_at(config) + sizeof(struct iru_ranges);
+}
+
+static bool has_ranges(const struct gtu_job *job)
+{
+	return job->desc.param & GTU_IRU_RANGES;
+}
+
+static struct iru_ranges *ranges(const struct gtu_job *job)
+{
+	return (void *)((char *)job->page->state + ranges_at(gtu_dev_config(job->dev)));
 }
 
 /* ---- Operands ----------------------------------------------------------------------------------- */
@@ -78,18 +95,25 @@ static size_t state_bytes(const struct gtu_dev_config *config)
 static bool operands(struct gtu_job *job)
 {
 	const struct gtu_hw_operand *op = job->operand;
+	const uint32_t param = job->desc.param;
+	const uint8_t listed = has_ranges(job) ? GTU_REQUIRE_READ : GTU_REQUIRE_NONE;
 	const struct gtu_requirement want[] = {
-		{ .slot = GTU_IRU_INDICES, .width_log2 = 2, .need = GTU_REQUIRE_READ },
+		{ .slot = GTU_IRU_INDICES, .width_log2 = param & GTU_IRU_INDEX_8 ? 3 : 2,
+		  .need = GTU_REQUIRE_READ | (has_ranges(job) ? GTU_REQUIRE_REST : 0) },
 		{ .slot = GTU_IRU_SECONDARY, .width_log2 = 2,
 		  .need = GTU_REQUIRE_READ | (needs_secondary(job) ? 0 : GTU_REQUIRE_MAYBE) },
 		{ .slot = GTU_IRU_RING, .width_log2 = 6, .need = GTU_REQUIRE_BOTH,
 		  .bytes = STREAM_HEADER + op[GTU_IRU_RING].count * record_bytes(job) },
+		{ .slot = GTU_IRU_FIRST, .width_log2 = param & GTU_IRU_FIRST_8 ? 3 : 2, .need = listed },
+		{ .slot = GTU_IRU_COUNT, .width_log2 = 2, .need = listed },
 	};
 
 	if (!gtu_job_operands(job, want, GTU_IRU_OPERANDS))
 		return false;
 	if (op[GTU_IRU_SECONDARY].key && op[GTU_IRU_SECONDARY].count != op[GTU_IRU_INDICES].count)
 		return gtu_job_error(job, GTU_CPL_OPERAND, GTU_IRU_SECONDARY, 0), false;
+	if (op[GTU_IRU_COUNT].count != op[GTU_IRU_FIRST].count)
+		return gtu_job_error(job, GTU_CPL_OPERAND, GTU_IRU_COUNT, 0), false;
 	return true;
 }
 
@@ -100,7 +124,8 @@ static bool start(struct gtu_job *job)
 
 	if (job->desc.param & ~GTU_IRU_PARAM_MASK)
 		return gtu_job_error(job, GTU_CPL_RESERVED, 0xff, 0), false;
-	if (operation(job) > GTU_IRU_OP_ADD_F32)
+	if (operation(job) > GTU_IRU_OP_ADD_F32 ||
+	    (!has_ranges(job) && job->desc.param & (GTU_IRU_INDEX_8 | GTU_IRU_FIRST_8)))
 		return gtu_job_error(job, GTU_CPL_PARAM, 0xff, 0), false;
 	if (!ring || ring & (ring - 1))
 		return gtu_job_error(job, GTU_CPL_OPERAND, GTU_IRU_RING, 0), false;
@@ -120,8 +145,11 @@ static uint64_t fetch(void *ctx, unsigned p, unsigned slot, uint64_t first, unsi
 {
 	struct gtu_job *job = ctx;
 
-	(void)p, (void)slot;
-	gtu_mem_request(&job->mem[GTU_IRU_INDICES], first, count, cycle);
+	(void)slot;
+	if (has_ranges(job))
+		iru_ranges_request(ranges(job), job, p, first, count, cycle);
+	else
+		gtu_mem_request(&job->mem[GTU_IRU_INDICES], first, count, cycle);
 	if (needs_secondary(job))
 		gtu_mem_request(&job->mem[GTU_IRU_SECONDARY], first, count, cycle);
 	return cycle + gtu_job_latency(job, GTU_IRU_P_LATENCY);
@@ -140,12 +168,22 @@ static const uint32_t *elements(struct gtu_mem *m, uint64_t first, unsigned coun
 	return gtu_mem_load(m, 4 * first, copy, 4 * count) ? copy : NULL;
 }
 
+/* The partition that fetches element @first of a stream over ranges, which counts as at byte 4 * @first. */
+static unsigned partition_of(const struct iru_core *c, uint64_t first)
+{
+	return (unsigned)(4 * first >> c->shape.interleave_log2) & (c->partitions - 1);
+}
+
 static bool load(void *ctx, uint64_t first, unsigned count, const uint32_t **index,
 		 const uint32_t **secondary, uint32_t (*copy)[IRU_LANES])
 {
 	struct gtu_job *job = ctx;
+	const struct iru_core *c = job->page->state;
 
-	*index = elements(&job->mem[GTU_IRU_INDICES], first, count, copy[0]);
+	if (has_ranges(job))
+		*index = iru_ranges_load(ranges(job), job, partition_of(c, first), first, count, copy[0]);
+	else
+		*index = elements(&job->mem[GTU_IRU_INDICES], first, count, copy[0]);
 	if (*index && needs_secondary(job)) {
 		*secondary = elements(&job->mem[GTU_IRU_SECONDARY], first, count, copy[1]);
 		return *secondary;
@@ -189,7 +227,7 @@ static bool begin(struct gtu_job *job, struct gtu_stream *s)
 	const struct iru_shape shape = shape_of(gtu_dev_config(job->dev));
 	const struct iru_stream stream = {
 		.n = job->operand[GTU_IRU_INDICES].count,
-		.addr = job->mem[GTU_IRU_INDICES].addr,
+		.addr = has_ranges(job) ? 0 : job->mem[GTU_IRU_INDICES].addr,
 		.base = job->desc.imm,
 		.requested = param & GTU_IRU_DEMAND ? 0 : IRU_NEVER,
 		.timeout = job->desc.param2 ? job->desc.param2 :
@@ -206,6 +244,8 @@ static bool begin(struct gtu_job *job, struct gtu_stream *s)
 	if (!c->partitions)
 		iru_core_init(c, &shape);
 	iru_core_start(c, &stream, &port);
+	if (has_ranges(job))
+		iru_ranges_start(ranges(job));
 	state(job)->status = IRU_MORE;
 	s->ring = &job->mem[GTU_IRU_RING];
 	s->rings = 1;
@@ -267,7 +307,7 @@ static const char *code(bool portable)
 }
 
 const struct gtu_unit gtu_unit_iru = {
-	.version = 1,
+	.version = 2,
 	.code = code,
 	.exclusive = true,
 	.check = check,

@@ -10,6 +10,7 @@
 
 #define BATCH		64u		/* registrations loaded at a time */
 #define OUT_SIZE	16u		/* records buffered while the ring has no space */
+#define FIELDS		4u		/* of a record: vid, eid, target, weight */
 
 struct wvr_unit {
 	struct wvr_core *core;
@@ -20,9 +21,9 @@ struct wvr_unit {
 	uint32_t round;
 	struct {
 		uint64_t element, needed;
-		unsigned status;
-	} error;			/* in the table: reported once the ring holds all earlier records */
-	uint8_t out[OUT_SIZE][GTU_WARP_BYTES(0, 2)] __attribute__((aligned(64)));
+		unsigned status, slot;
+	} error;			/* in an operand: reported once the ring holds all earlier records */
+	uint8_t out[OUT_SIZE][GTU_WARP_BYTES(0, FIELDS)] __attribute__((aligned(64)));
 };
 
 #define CORE_AT ((sizeof(struct wvr_unit) + 63) & ~(size_t)63)
@@ -50,18 +51,26 @@ static size_t state_bytes(const struct gtu_dev_config *config)
 
 static uint64_t record_bytes(const struct gtu_job *job)
 {
-	const unsigned wide = !!(job->desc.param & GTU_WVR_VIDS_8) + !!(job->desc.param & GTU_WVR_EIDS_8);
+	const uint32_t p = job->desc.param;
+	const bool target = p & GTU_WVR_WITH_TARGET, weight = p & GTU_WVR_WITH_WEIGHT;
+	const unsigned wide = !!(p & GTU_WVR_VIDS_8) + !!(p & GTU_WVR_EIDS_8) +
+			      (target && p & GTU_WVR_TARGETS_8) + (weight && p & GTU_WVR_WEIGHTS_8);
 
-	return GTU_WARP_BYTES(2u - wide, wide);
+	return GTU_WARP_BYTES(2u + target + weight - wide, wide);
 }
 
 static bool operands(struct gtu_job *job)
 {
 	const uint64_t return_bytes = job->desc.param2 ? 8ull << job->desc.param2 : 0;
+	const uint32_t p = job->desc.param;
 	const struct gtu_requirement want[] = {
 		{ .slot = GTU_WVR_TABLE, .width_log2 = 5, .need = GTU_REQUIRE_READ },
 		{ .slot = GTU_WVR_RING, .width_log2 = 6, .need = GTU_REQUIRE_BOTH,
 		  .bytes = GTU_PEG_STRIDE(job->operand[GTU_WVR_RING].count, record_bytes(job), return_bytes) },
+		{ .slot = GTU_WVR_EDGES, .width_log2 = p & GTU_WVR_TARGETS_8 ? 3 : 2, .rest = 1,
+		  .need = p & GTU_WVR_WITH_TARGET ? GTU_REQUIRE_READ : GTU_REQUIRE_NONE },
+		{ .slot = GTU_WVR_WEIGHTS, .width_log2 = p & GTU_WVR_WEIGHTS_8 ? 3 : 2, .rest = 1,
+		  .need = p & GTU_WVR_WITH_WEIGHT ? GTU_REQUIRE_READ : GTU_REQUIRE_NONE },
 	};
 
 	return gtu_job_operands(job, want, GTU_WVR_OPERANDS);
@@ -70,10 +79,13 @@ static bool operands(struct gtu_job *job)
 static bool start(struct gtu_job *job)
 {
 	const uint32_t ring = job->operand[GTU_WVR_RING].count, log2 = job->desc.param2;
+	const uint32_t param = job->desc.param;
 
-	if (job->desc.param & ~GTU_WVR_PARAM_MASK || job->desc.imm)
+	if (param & ~GTU_WVR_PARAM_MASK || job->desc.imm)
 		return gtu_job_error(job, GTU_CPL_RESERVED, 0xff, 0), false;
-	if (log2 && (log2 < 3 || log2 > 16))
+	if ((log2 && (log2 < 3 || log2 > 16)) ||
+	    (param & GTU_WVR_TARGETS_8 && !(param & GTU_WVR_WITH_TARGET)) ||
+	    (param & GTU_WVR_WEIGHTS_8 && !(param & GTU_WVR_WITH_WEIGHT)))
 		return gtu_job_error(job, GTU_CPL_PARAM, 0xff, 0), false;
 	if (!ring || ring & (ring - 1))
 		return gtu_job_error(job, GTU_CPL_OPERAND, GTU_WVR_RING, 0), false;
@@ -82,13 +94,19 @@ static bool start(struct gtu_job *job)
 
 /* ---- Registration ------------------------------------------------------------------------------- */
 
-static bool bad(struct wvr_unit *u, unsigned status, uint64_t element, uint64_t needed)
+static bool bad_at(struct wvr_unit *u, unsigned slot, unsigned status, uint64_t element, uint64_t needed)
 {
 	u->failed = true;
 	u->error.status = status;
+	u->error.slot = slot;
 	u->error.element = element;
 	u->error.needed = needed;
 	return false;
+}
+
+static bool bad(struct wvr_unit *u, unsigned status, uint64_t element, uint64_t needed)
+{
+	return bad_at(u, GTU_WVR_TABLE, status, element, needed);
 }
 
 static bool enter(struct gtu_job *job, struct wvr_unit *u, const struct gtu_hw_registration *r)
@@ -155,20 +173,56 @@ static uint8_t *put_lanes(uint8_t *to, bool wide, const uint64_t *value)
 	return to + 4 * WVR_LANES;
 }
 
-static void make_record(struct gtu_job *job, struct wvr_unit *u, const struct wvr_work *w)
+/* value[l] = element eid[l] of operand @slot, and report the access. False: it does not exist, or memory failed. */
+static bool load_lanes(struct gtu_job *job, struct wvr_unit *u, unsigned slot, const struct wvr_work *w,
+		       uint64_t value[WVR_LANES])
 {
+	struct gtu_mem *m = &job->mem[slot];
+	uint64_t byte[WVR_LANES];
+	unsigned l, n = 0;
+
+	for (l = 0; l < WVR_LANES; l++) {
+		value[l] = WVR_NONE;
+		if (!(w->active >> l & 1))
+			continue;
+		if (w->eid[l] >= m->count)
+			return bad_at(u, slot, GTU_CPL_INDEX, w->eid[l], w->vid[l]);
+		value[l] = 0;
+		byte[n] = w->eid[l] << m->width_log2;
+		if (!gtu_mem_load(m, byte[n++], &value[l], 1u << m->width_log2))
+			return false;
+	}
+	if (m->monitored)
+		gtu_watch_gather(m, byte, n, w->cycle);
+	return true;
+}
+
+/* False: an edge of the record does not exist (u->failed), or memory failed. */
+static bool make_record(struct gtu_job *job, struct wvr_unit *u, const struct wvr_work *w)
+{
+	const uint32_t param = job->desc.param;
+	const bool with_target = param & GTU_WVR_WITH_TARGET, with_weight = param & GTU_WVR_WITH_WEIGHT;
 	uint8_t *r = u->out[u->records % OUT_SIZE], *to;
+	uint64_t target[WVR_LANES], weight[WVR_LANES];
 	struct gtu_hw_warp *head = (void *)r;
 
+	if ((with_target && !load_lanes(job, u, GTU_WVR_EDGES, w, target)) ||
+	    (with_weight && !load_lanes(job, u, GTU_WVR_WEIGHTS, w, weight)))
+		return false;
 	memset(head, 0, sizeof(*head));
 	head->active = w->active;
 	head->sequence = (uint32_t)u->records++;
 	head->reason = ~w->active ? GTU_WARP_END : GTU_WARP_FULL;
 	head->lines = u->round - 1;
 	head->cycle = w->cycle;
-	to = put_lanes(r + sizeof(*head), job->desc.param & GTU_WVR_VIDS_8, w->vid);
-	put_lanes(to, job->desc.param & GTU_WVR_EIDS_8, w->eid);
+	to = put_lanes(r + sizeof(*head), param & GTU_WVR_VIDS_8, w->vid);
+	to = put_lanes(to, param & GTU_WVR_EIDS_8, w->eid);
+	if (with_target)
+		to = put_lanes(to, param & GTU_WVR_TARGETS_8, target);
+	if (with_weight)
+		put_lanes(to, param & GTU_WVR_WEIGHTS_8, weight);
 	u->core->count.partial += head->reason == GTU_WARP_END;
+	return true;
 }
 
 static const void *record(const struct gtu_job *job, uint64_t i)
@@ -280,8 +334,8 @@ static bool serve(struct gtu_job *job, struct wvr_unit *u, uint64_t written, uin
 		if (u->failed || u->records >= u->requested)
 			return true;
 		wvr_core_decode(c, &work);
-		if (work.active)
-			make_record(job, u, &work);
+		if (work.active && !make_record(job, u, &work))
+			return u->failed;
 	}
 	return true;
 }
@@ -296,7 +350,7 @@ static int advance(struct gtu_job *job, const struct gtu_stream *s, uint64_t unt
 		return GTU_RUN_STALLED;
 	if (u->failed) {
 		job->needed = u->error.needed;
-		return gtu_job_error(job, u->error.status, GTU_WVR_TABLE, u->error.element);
+		return gtu_job_error(job, u->error.status, u->error.slot, u->error.element);
 	}
 	if (c->state == WVR_S8 && u->read == u->n)
 		return GTU_RUN_DONE;
@@ -317,7 +371,7 @@ static const struct gtu_stream_ops stream = {
 };
 
 const struct gtu_unit gtu_unit_wvr = {
-	.version = 1,
+	.version = 2,
 	.exclusive = true,
 	.state_bytes = state_bytes,
 	.latency = offsetof(struct gtu_dev_config, wvr_latency),

@@ -361,7 +361,11 @@ GTU_UNIT_ROWS(GTU_SLOT_NUMBERS)
 						 * request is always pending */
 #define GTU_IRU_WITH_SECONDARY	(1u << 8)	/* records carry the secondary */
 #define GTU_IRU_WITH_POSITION	(1u << 9)	/* records carry the position */
-#define GTU_IRU_PARAM_MASK	0x3ffu
+#define GTU_IRU_RANGES		(1u << 10)	/* the elements are ranges of INDICES, by FIRST and
+						 * COUNT */
+#define GTU_IRU_INDEX_8		(1u << 11)	/* RANGES: INDICES of 8 bytes, else 4 */
+#define GTU_IRU_FIRST_8		(1u << 12)	/* RANGES: FIRST of 8 bytes, else 4 */
+#define GTU_IRU_PARAM_MASK	0x1fffu
 
 #define GTU_IRU_OP_NONE		0
 #define GTU_IRU_OP_FILTER	1
@@ -418,7 +422,11 @@ GTU_UNIT_ROWS(GTU_SLOT_NUMBERS)
 #define GTU_WVR_EIDS_8		(1u << 1)	/* EID lanes of 8 bytes, else 4 */
 #define GTU_WVR_DEMAND		(1u << 2)	/* produce records only on request; else a
 						 * request is always pending */
-#define GTU_WVR_PARAM_MASK	0x7u
+#define GTU_WVR_WITH_TARGET	(1u << 3)	/* records carry EDGES[EID] */
+#define GTU_WVR_WITH_WEIGHT	(1u << 4)	/* records carry WEIGHTS[EID] */
+#define GTU_WVR_TARGETS_8	(1u << 5)	/* EDGES and TARGET lanes of 8 bytes, else 4 */
+#define GTU_WVR_WEIGHTS_8	(1u << 6)	/* WEIGHTS and WEIGHT lanes of 8 bytes, else 4 */
+#define GTU_WVR_PARAM_MASK	0x7fu
 
 /* A registration: WEAVER_REG of one thread. */
 struct gtu_hw_registration {
@@ -463,7 +471,8 @@ GTU_HW_ASSERT(sizeof(struct gtu_hw_ring) == 64, "ring header is 64 bytes");
 
 /*
  * A warp record: this header, then the fields, each 32 lanes of 4 bytes, or 8 where noted. IRU:
- * index, then secondary and position if requested. PEG: see its param. Weaver: vid, then eid.
+ * index, then secondary and position if requested. PEG: see its param. Weaver: vid, eid, then
+ * target and weight if requested.
  * Lanes without an element are 0 (IRU) or all ones (PEG, Weaver).
  */
 struct gtu_hw_warp {

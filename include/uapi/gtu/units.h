@@ -141,10 +141,12 @@
 	O(IRU, IRU_STREAM, "iru-stream", "IRU stream",                                             \
 	  "records of elements whose indices share lines")
 #define GTU_IRU_SLOT_ROWS(L)                                                                       \
-	L(IRU, INDICES, "indices", "in", "4", "n indices")                                         \
+	L(IRU, INDICES, "indices", "in", "4 or 8", "n indices; RANGES: the array of the ranges")   \
 	L(IRU, SECONDARY, "secondary", "in", "4",                                                  \
 	  "n values; may be absent if no operation needs them")                                    \
-	L(IRU, RING, "ring", "out", "records", "header and `count` records (a power of two)")
+	L(IRU, RING, "ring", "out", "records", "header and `count` records (a power of two)")      \
+	L(IRU, FIRST, "first", "in", "4 or 8", "RANGES: first element of each range in the array") \
+	L(IRU, COUNT, "count", "in", "4", "RANGES: elements of each range, at least 1")
 
 /* ---- PEG ------------------------------------------------------------------------------------ */
 
@@ -244,7 +246,9 @@
 #define GTU_WVR_SLOT_ROWS(L)                                                                       \
 	L(WVR, TABLE, "registrations", "in", "32", "registrations, in any order within a round")   \
 	L(WVR, RING, "ring", "both", "records",                                                    \
-	  "header, `count` records (a power of two), return ring")
+	  "header, `count` records (a power of two), return ring")                                 \
+	L(WVR, EDGES, "edges", "in", "4 or 8", "WITH_TARGET: vertex ids; may be GTU_COUNT_TO_END") \
+	L(WVR, WEIGHTS, "weights", "in", "4 or 8", "WITH_WEIGHT; may be GTU_COUNT_TO_END")
 
 /* ---- ZCM ------------------------------------------------------------------------------------ */
 

@@ -361,6 +361,13 @@ static inline void sensible(struct hostile *l, struct gtu_hw_desc *d, struct gtu
 		op[GTU_IRU_INDICES] = fitting(l, readable(l), n, draw(l, 8) * 64);
 		op[GTU_IRU_SECONDARY] = fitting(l, readable(l), n, draw(l, 8) * 64);
 		op[GTU_IRU_RING] = fitting(l, RINGS, 4u << draw(l, 3), ring_offset(l));
+		if (!draw(l, 4)) {
+			const uint32_t ranges = 1 + (uint32_t)draw(l, 64);
+
+			d->param |= GTU_IRU_RANGES | (draw(l, 2) ? GTU_IRU_INDEX_8 : 0);
+			op[GTU_IRU_FIRST] = fitting(l, GRAPH, ranges, draw(l, 4) * 64);
+			op[GTU_IRU_COUNT] = fitting(l, draw(l, 2) ? GRAPH : readable(l), ranges, draw(l, 4) * 64);
+		}
 		break;
 	case GTU_OP_PEG_STREAM:
 		peg_operands(l, d, op);
@@ -370,6 +377,14 @@ static inline void sensible(struct hostile *l, struct gtu_hw_desc *d, struct gtu
 		d->param2 = draw(l, 4) ? 0 : 3 + (uint32_t)draw(l, 4);
 		op[GTU_WVR_TABLE] = fitting(l, TABLE, 1 + (uint32_t)draw(l, 64), draw(l, 4) * 64);
 		op[GTU_WVR_RING] = fitting(l, RINGS, 8u << draw(l, 2), ring_offset(l));
+		if (!draw(l, 4)) {
+			d->param |= GTU_WVR_WITH_TARGET | (draw(l, 2) ? GTU_WVR_TARGETS_8 : 0);
+			op[GTU_WVR_EDGES] = fitting(l, readable(l), draw(l, 2) ? GTU_COUNT_TO_END : n, draw(l, 4) * 64);
+		}
+		if (!draw(l, 4)) {
+			d->param |= GTU_WVR_WITH_WEIGHT | (draw(l, 2) ? GTU_WVR_WEIGHTS_8 : 0);
+			op[GTU_WVR_WEIGHTS] = fitting(l, readable(l), draw(l, 2) ? GTU_COUNT_TO_END : n, 0);
+		}
 		break;
 	}
 }

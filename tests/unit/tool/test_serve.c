@@ -143,6 +143,104 @@ TEST(copy_over_socket)
 	tear_down(&m);
 }
 
+static uint64_t private_kib(pid_t pid)
+{
+	unsigned long kib = 0;
+	char path[40], line[200];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	f = fopen(path, "r");
+	CHECK(f);
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "RssAnon: %lu", &kib) == 1)
+			break;
+	fclose(f);
+	CHECK(kib);
+	return kib;
+}
+
+/*
+ * IRU and Weaver read an edge list of the machine's memory in place: the server's own memory does
+ * not grow, and a record has the list's elements.
+ */
+TEST(edge_lists_are_not_copied)
+{
+	const uint64_t list = 0x50000000, bytes = 64 << 20;
+	int file = memfd_create("list", MFD_CLOEXEC);
+	uint64_t before;
+	uint32_t *col;
+	struct machine m;
+
+	start_machine(&m, NULL);
+	CHECK(!ftruncate(file, (off_t)bytes));
+	col = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	CHECK(col != MAP_FAILED);
+	for (uint64_t i = 0; i < bytes / 4; i++)
+		col[i] = (uint32_t)(i * 7 % 100003);
+	CHECK_EQ(map_memory(m.sock, list, bytes, file, 0), 0);
+	set_region(&m, 1, GTU_REGION_READ, list, bytes);
+	set_region(&m, 2, GTU_REGION_READ | GTU_REGION_WRITE, BASE + TARGET, DATA);
+	set_region(&m, 3, GTU_REGION_READ, BASE + SOURCE, DATA);
+	for (unsigned weaver = 0; weaver < 2; weaver++) {
+		const struct gtu_hw_ring *ring = (const void *)(m.memory + TARGET);
+		struct gtu_hw_registration *reg = (void *)(m.memory + SOURCE);
+		struct gtu_hw_desc d = { .opcode = GTU_OP_IRU_STREAM,
+					 .param = GTU_IRU_RANGES | GTU_IRU_WITH_POSITION };
+		uint32_t *first = (void *)reg, *count = first + 64;
+		const struct gtu_hw_cpl *c;
+
+		/* 64 ranges of 100 edges over the whole list */
+		for (uint32_t i = 0; i < 64 && !weaver; i++) {
+			first[i] = (uint32_t)(bytes / 4 / 64 * i);
+			count[i] = 100;
+		}
+		for (uint32_t i = 0; i < 64 && weaver; i++)
+			reg[i] = (struct gtu_hw_registration){ .entry = i, .vid = i, .degree = 100,
+							       .start = bytes / 4 / 64 * i };
+		d.operand[GTU_IRU_INDICES] = (struct gtu_hw_operand){ GTU_KEY(1, 1), 6400, 0 };
+		d.operand[GTU_IRU_RING] = (struct gtu_hw_operand){ GTU_KEY(1, 2), 512, 0 };
+		d.operand[GTU_IRU_FIRST] = (struct gtu_hw_operand){ GTU_KEY(1, 3), 64, 0 };
+		d.operand[GTU_IRU_COUNT] = (struct gtu_hw_operand){ GTU_KEY(1, 3), 64, 256 };
+		if (weaver)
+			d = (struct gtu_hw_desc){
+				.opcode = GTU_OP_WVR_STREAM, .param = GTU_WVR_WITH_TARGET,
+				.operand = {
+					[GTU_WVR_TABLE] = { GTU_KEY(1, 3), 64, 0 },
+					[GTU_WVR_RING] = { GTU_KEY(1, 2), 512, 0 },
+					[GTU_WVR_EDGES] = { GTU_KEY(1, 1), GTU_COUNT_TO_END, 0 },
+				},
+			};
+		memset(m.memory + TARGET, 0, sizeof(*ring));
+		before = private_kib(server_pid);
+		memcpy(m.memory + SQ + m.tail % 16 * sizeof(d), &d, sizeof(d));
+		m.tail++;
+		put_region(m.sock, GTU_BAR_DOORBELL, GTU_DB_SUBMIT, 8, m.tail | (uint64_t)(m.tail - 1) << 32);
+		c = completion(&m, 10000);
+		CHECKF(c, "no completion");
+		CHECK_EQ(c->status, GTU_CPL_OK);
+		CHECK(c->count >= 200);
+		CHECKF(private_kib(server_pid) < before + 1024, "the server has %llu KiB, %llu before",
+		       (unsigned long long)private_kib(server_pid), (unsigned long long)before);
+		for (uint64_t i = 0; i < c->count; i++) {
+			const struct gtu_hw_warp *w = (const void *)((const char *)(ring + 1) +
+								     i * GTU_WARP_BYTES(weaver ? 3u : 2u, 0));
+			const uint32_t *lane = (const uint32_t *)(w + 1);
+
+			for (unsigned l = 0; l < 32; l++) {
+				const uint64_t at = lane[32 + l];
+				const uint64_t e = weaver ? at : bytes / 4 / 64 * (at / 100) + at % 100;
+
+				if (w->active >> l & 1)
+					CHECK_EQ(lane[weaver ? 64 + l : l], col[e]);
+			}
+		}
+	}
+	munmap(col, bytes);
+	close(file);
+	tear_down(&m);
+}
+
 /*
  * The device does not access memory that is unmapped, inaccessible or not permitted, and reports
  * that.

@@ -522,7 +522,7 @@ TEST(invalid_descriptors_are_rejected)
 		CHECK_EQ(cpl.operand, place_);                                                     \
 		CHECK_EQ(cpl.count, 0);                                                            \
 	} while (0)
-	REFUSED(d.param = 1u << 10, GTU_CPL_RESERVED, 0xff);
+	REFUSED(d.param = 1u << 13, GTU_CPL_RESERVED, 0xff);
 	REFUSED(d.param = 5, GTU_CPL_PARAM, 0xff);
 	REFUSED(d.param = 7, GTU_CPL_PARAM, 0xff);
 	REFUSED(d.param = GTU_IRU_OP_MIN_U32, GTU_CPL_OPERAND, GTU_IRU_SECONDARY);

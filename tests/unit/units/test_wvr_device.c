@@ -288,7 +288,7 @@ TEST(errors_name_the_registration)
 	EXPECT(d.param = GTU_WVR_EIDS_8, GTU_CPL_OK, 0xff, 0, 0);
 	EXPECT(b.reg[2].degree = ~0ull, GTU_CPL_WIDTH, 0, 2, ~0ull);
 	b.reg[2].degree = 1;
-	d.param = 8;
+	d.param = 0x80;
 	fx_submit_to(b.f, 0, &d);
 	gtu_dev_step(b.f->dev, 1000);
 	{

@@ -380,6 +380,11 @@ struct gtu_algorithm_options {
 	 */
 	void (*iteration)(void *user, const struct gtu_iteration *it);
 	void *iteration_user;
+	/*
+	 * PageRank with the IRU: the unit adds contributions with equal targets as 32-bit floats (IRU,
+	 * figure 11). A sum of k contributions then has a relative error of up to k * 2^-24.
+	 */
+	bool float_sums;
 };
 
 #define GTU_FEATURES_MAX 65536u

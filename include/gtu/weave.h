@@ -56,6 +56,7 @@ void gtu_weave_close(struct gtu_weave_storage *s);
 struct gtu_weave_iteration {
 	void *context;
 	uint64_t iteration;
+	uint64_t edge;			/* in gather: the edge's index in the storage (loc in figure 9) */
 };
 
 /*
@@ -80,6 +81,12 @@ struct gtu_weave_functions {
 	 * NULL: never
 	 */
 	bool (*apply)(const struct gtu_weave_iteration *t, uint64_t v);
+	/*
+	 * The entries to register in this iteration (getFrontier in figure 9): their number, at most
+	 * the storage's entries, and entry @i of them. Both or neither; NULL: all entries, in order.
+	 */
+	uint64_t (*frontier)(const struct gtu_weave_iteration *t);
+	uint64_t (*get_frontier)(const struct gtu_weave_iteration *t, uint64_t i);
 };
 
 /*

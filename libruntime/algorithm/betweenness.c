@@ -29,18 +29,19 @@ static int count_paths(void *context, const struct gtu_alg_batch *batch)
 	uint32_t *level = b->level.region.addr;
 	double *paths = b->paths.region.addr;
 	unsigned i;
+	int rc = 0;
 
-	for (i = 0; i < batch->n; i++) {
+	for (i = 0; i < batch->n && !rc; i++) {
 		uint64_t v = batch->target[i];
 
 		if (level[v] == UNVISITED) {
 			level[v] = b->next_level;
-			gtu_alg_push(&b->a, &b->order, v);
+			rc = gtu_alg_emit(&b->a, &b->edges, v);
 		}
 		if (level[v] == b->next_level)
 			paths[v] += paths[batch->source[i]];
 	}
-	return 0;
+	return rc;
 }
 
 static int take_shares(void *context, const struct gtu_alg_batch *batch)
@@ -105,6 +106,7 @@ static int forth(struct betweenness *b, uint64_t source, uint32_t *levels)
 		((uint64_t *)b->begin.region.addr)[l] = at;
 		rc = level_of(b, l, end);
 		b->next_level = l + 1;
+		b->edges.out = &b->order;
 		if (!rc)
 			rc = gtu_alg_for_each_edge(&b->a, &b->edges, &b->now, count_paths, b);
 		if (rc)
@@ -127,6 +129,7 @@ static int back(struct betweenness *b, uint64_t source, uint32_t levels, double 
 
 	gtu_phase(&b->a.phases, "depend");
 	memset(b->share.region.addr, 0, b->a.g->n * 8);
+	b->edges.out = NULL;
 	for (l = levels; l-- > 0;) {
 		rc = level_of(b, l, end);
 		/* there are no edges beyond the last level */

@@ -10,6 +10,9 @@
  *
  * IRU: the edge frontier is reordered so that label accesses of a warp coalesce.
  *
+ * GraphPEG: reached vertices are pushed into the unit's output list, which is the next frontier
+ * (GraphPEG, figure 4).
+ *
  * GraphPEG and Weaver also pull, over the transpose. The frontier then lists the unreached
  * vertices, rebuilt for each level; a vertex is reached by an edge from the previous level.
  * GraphPEG gathers all their edges; Weaver skips a vertex once it is reached (SparseWeaver, figure
@@ -24,7 +27,6 @@
 struct bfs {
 	struct gtu_alg a;
 	struct gtu_alg_for_each_edge edges;
-	struct gtu_alg_frontier *next;	/* output of the visitor */
 	struct gtu_alg_frontier frontier[2];
 	struct gtu_alg_buffer label;	/* n of 4 bytes */
 	struct gtu_alg_buffer mask;
@@ -164,14 +166,15 @@ static int reach(void *context, const struct gtu_alg_batch *batch)
 	struct bfs *b = context;
 	uint32_t *label = b->label.region.addr;
 	unsigned i;
+	int rc = 0;
 
-	for (i = 0; i < batch->n; i++) {
+	for (i = 0; i < batch->n && !rc; i++) {
 		if (label[batch->target[i]] != UNVISITED)
 			continue;
 		label[batch->target[i]] = b->next_level;
-		gtu_alg_push(&b->a, b->next, batch->target[i]);
+		rc = gtu_alg_emit(&b->a, &b->edges, batch->target[i]);
 	}
-	return 0;
+	return rc;
 }
 
 static int unit_level(struct bfs *b, const struct gtu_alg_frontier *now,
@@ -182,7 +185,7 @@ static int unit_level(struct bfs *b, const struct gtu_alg_frontier *now,
 
 	if (gtu_alg_streams_edges(&b->a)) {
 		gtu_phase(&b->a.phases, "traverse");
-		b->next = next;
+		b->edges.out = next;
 		return gtu_alg_for_each_edge(&b->a, &b->edges, now, reach, b);
 	}
 	while (c.at < now->count) {
@@ -203,14 +206,15 @@ static int pull_edges(void *context, const struct gtu_alg_batch *batch)
 	struct bfs *b = context;
 	uint32_t *label = b->label.region.addr;
 	unsigned i;
+	int rc = 0;
 
-	for (i = 0; i < batch->n; i++) {
+	for (i = 0; i < batch->n && !rc; i++) {
 		if (label[batch->source[i]] != UNVISITED || label[batch->target[i]] != b->next_level - 1)
 			continue;
 		label[batch->source[i]] = b->next_level;
-		gtu_alg_push(&b->a, b->next, batch->source[i]);
+		rc = gtu_alg_emit(&b->a, &b->back, batch->source[i]);
 	}
-	return 0;
+	return rc;
 }
 
 static bool is_reached(void *context, uint64_t v)
@@ -258,7 +262,7 @@ static int pull_level(struct bfs *b, struct gtu_alg_frontier *next)
 	int rc = b->back_ready ? 0 : set_up_pulling(b);
 
 	gtu_phase(&b->a.phases, "pull");
-	b->next = next;
+	b->back.out = next;
 	if (!rc)
 		list_candidates(b);
 	return rc ? rc : gtu_alg_for_each_edge(&b->a, &b->back, &b->candidates, pull_edges, b);

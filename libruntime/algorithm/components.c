@@ -96,10 +96,9 @@ static inline bool enters(struct components *c, uint64_t v)
 
 /*
  * Lower the label of @v to @label, and also that of the vertex named by the old label, which is
- * then pushed to @next. True if the caller must push @v itself.
+ * then pushed to the next frontier. True if the caller must push @v itself.
  */
-static inline bool lower(struct components *c, struct gtu_alg_frontier *next, uint64_t v,
-			 uint64_t label)
+static inline bool lower(struct components *c, struct direction *d, uint64_t v, uint64_t label, int *rc)
 {
 	uint64_t old = label_of(c, v);
 
@@ -109,7 +108,7 @@ static inline bool lower(struct components *c, struct gtu_alg_frontier *next, ui
 	if (old != v && label < label_of(c, old)) {
 		set_label(c, old, label);
 		if (enters(c, old))
-			gtu_alg_push(&c->a, next, old);
+			*rc = gtu_alg_emit(&c->a, &d->edges, old);
 	}
 	return enters(c, v);
 }
@@ -145,7 +144,7 @@ static int scu_contract(struct components *c, struct direction *d, struct gtu_al
 {
 	const uint32_t width = c->a.id_width;
 	uint64_t i, v, ones = 0;
-	int rc;
+	int rc, pushed = 0;
 
 	rc = gtu_alg_mask(&c->a, &c->mask, d->edges.w.out);
 	if (rc)
@@ -155,7 +154,7 @@ static int scu_contract(struct components *c, struct direction *d, struct gtu_al
 		if (gtu_unlikely(v >= c->a.g->n))
 			return gtu_alg_bad_work(&c->a, &d->edges.w);
 		if (counts(c, d, v) &&
-		    lower(c, next, v, gtu_get(c->pushed.region.addr, width, i))) {
+		    lower(c, d, v, gtu_get(c->pushed.region.addr, width, i), &pushed)) {
 			gtu_alg_set(&c->mask, i);
 			ones++;
 		}
@@ -169,7 +168,7 @@ static int iru_contract(struct components *c, struct direction *d, struct gtu_al
 	struct gtu_warp warp;
 	unsigned lane;
 	uint32_t lanes, v;
-	int rc;
+	int rc, pushed = 0;
 
 	rc = gtu_alg_reorder(&c->a, &d->edges.w, GTU_IRU_OP_MIN_U32, &c->pushed, false, 4);
 	if (rc)
@@ -178,7 +177,7 @@ static int iru_contract(struct components *c, struct direction *d, struct gtu_al
 		for (lanes = warp.active; lanes; lanes &= lanes - 1) {
 			lane = (unsigned)__builtin_ctz(lanes);
 			v = warp.index[lane];
-			if (counts(c, d, v) && lower(c, next, v, warp.secondary[lane]))
+			if (counts(c, d, v) && lower(c, d, v, warp.secondary[lane], &pushed))
 				gtu_alg_push(&c->a, next, v);
 		}
 	}
@@ -188,22 +187,22 @@ static int iru_contract(struct components *c, struct direction *d, struct gtu_al
 /* Context of the visitor of streamed edges. */
 struct pushing {
 	struct components *c;
-	const struct direction *d;
-	struct gtu_alg_frontier *next;
+	struct direction *d;
 };
 
 static int push_label(void *context, const struct gtu_alg_batch *batch)
 {
 	const struct pushing *p = context;
 	unsigned i;
+	int rc = 0;
 
-	for (i = 0; i < batch->n; i++) {
+	for (i = 0; i < batch->n && !rc; i++) {
 		uint64_t v = batch->target[i];
 
-		if (counts(p->c, p->d, v) && lower(p->c, p->next, v, label_of(p->c, batch->source[i])))
-			gtu_alg_push(&p->c->a, p->next, v);
+		if (counts(p->c, p->d, v) && lower(p->c, p->d, v, label_of(p->c, batch->source[i]), &rc) && !rc)
+			rc = gtu_alg_emit(&p->c->a, &p->d->edges, v);
 	}
-	return 0;
+	return rc;
 }
 
 /* Push the labels of @now along the edges of one direction. */
@@ -212,9 +211,11 @@ static int push(struct components *c, struct direction *d, const struct gtu_alg_
 {
 	const bool iru = c->a.opt->unit == GTU_WITH_IRU;
 	struct gtu_alg_cursor at = { 0 };
-	struct pushing pushing = { c, d, next };
+	struct pushing pushing = { c, d };
 	uint64_t i, v;
 	int rc;
+
+	d->edges.out = next;
 
 	if (gtu_alg_streams_edges(&c->a)) {
 		gtu_phase(&c->a.phases, "traverse");

@@ -39,7 +39,7 @@ static int multiply(void *context, const struct gtu_alg_batch *batch)
 	unsigned i;
 
 	for (i = 0; i < batch->n; i++) {
-		weight = gtu_graph_weight(g, batch->edge[i]);
+		weight = gtu_weight_number(g->weight_type, batch->weight, i);
 		if (gtu_unlikely(!isfinite(weight)))
 			return gtu_fail(c->a.err, GTU_ERR_INPUT, "%s: edge %llu has the weight %g", g->name,
 					(unsigned long long)batch->edge[i], weight);
@@ -96,13 +96,13 @@ static int convolve(struct convolution *c, double *out)
 	gtu_phase(&c->a.phases, "spmm");
 	c->from = c->x.region.addr;
 	c->to = c->y.region.addr;
-	c->edges.edge_indices = c->a.g->weight_type != GTU_WEIGHT_NONE;
+	c->edges.edge_indices = c->edges.weights = c->a.g->weight_type != GTU_WEIGHT_NONE;
 	if (!rc)
 		rc = gtu_alg_for_each_edge(&c->a, &c->edges, &all, multiply, c);
 	gtu_phase(&c->a.phases, "graphsum");
 	c->from = c->y.region.addr;
 	c->to = out;
-	c->edges.edge_indices = false;
+	c->edges.edge_indices = c->edges.weights = false;
 	if (!rc)
 		rc = gtu_alg_for_each_edge(&c->a, &c->edges, &all, aggregate, c);
 	if (rc)

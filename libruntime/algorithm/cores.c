@@ -53,16 +53,17 @@ static int decrement(void *context, const struct gtu_alg_batch *batch)
 	struct cores *c = context;
 	const uint8_t *removed = c->removed.region.addr;
 	unsigned i;
+	int rc = 0;
 
-	for (i = 0; i < batch->n; i++) {
+	for (i = 0; i < batch->n && !rc; i++) {
 		uint64_t v = batch->target[i];
 
 		if (removed[v] || c->core[v] <= c->k)
 			continue;
 		if (--c->core[v] == c->k)
-			gtu_alg_push(&c->a, c->next, v);
+			rc = gtu_alg_emit(&c->a, &c->edges, v);
 	}
-	return 0;
+	return rc;
 }
 
 /* Rebuild the list of remaining vertices; *now: those with the fewest neighbours, c->k. */
@@ -109,6 +110,7 @@ static int rounds(struct cores *c)
 			for (i = 0; i < now->count; i++)
 				removed[gtu_alg_vertex(&c->a, now, i)] = 1;
 			c->next->count = 0;
+			c->edges.out = c->next;
 			rc = gtu_alg_for_each_edge(&c->a, &c->edges, now, decrement, c);
 			if (rc)
 				return rc;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* Calls a function for all edges of a frontier, with any unit. */
-#include "for_each_edge.h"
+/* Calls a function for all edges of a frontier, with any unit. for_each_edge_peg.c has GraphPEG's part. */
+#include "for_each_edge_internal.h"
 
 int gtu_alg_edges_begin(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, const struct gtu_graph *g,
 			uint32_t target_width)
@@ -16,36 +16,6 @@ int gtu_alg_edges_end(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, in
 	edges->peg = NULL;
 	edges->weaver = NULL;
 	return gtu_alg_work_end(a, &edges->w, rc);
-}
-
-static int flush(struct gtu_alg_for_each_edge *edges, gtu_alg_edge_fn *visitor, void *context)
-{
-	struct gtu_alg_batch *b = &edges->batch;
-	unsigned i;
-	int rc;
-
-	for (i = 0; edges->vertex && i < b->n; i++)
-		b->source[i] = edges->vertex[b->source[i]];
-	rc = b->n ? visitor(context, b) : 0;
-	b->n = 0;
-	return rc;
-}
-
-static inline int put(struct gtu_alg_for_each_edge *edges, uint64_t source, uint64_t target, uint64_t edge,
-		      gtu_alg_edge_fn *visitor, void *context)
-{
-	struct gtu_alg_batch *b = &edges->batch;
-
-	b->source[b->n] = source;
-	b->target[b->n] = target;
-	b->edge[b->n] = edge;
-	return ++b->n == GTU_ALG_BATCH ? flush(edges, visitor, context) : 0;
-}
-
-/* Whether a target is out of range; never if col does not hold vertices. */
-static inline bool beyond(const struct gtu_alg_for_each_edge *edges, uint64_t target)
-{
-	return gtu_unlikely(target >= edges->w.g->n) && !edges->values;
 }
 
 /* Whether the edges are in memory: a custom storage has functions instead. */
@@ -81,6 +51,15 @@ static inline int entry_of(struct gtu_alg *a, const struct gtu_alg_for_each_edge
 	return 0;
 }
 
+int gtu_alg_fail_edge(struct gtu_alg *a, const struct gtu_graph *g, uint64_t edge, uint64_t vertex)
+{
+	return gtu_fail(a->err, GTU_ERR_FAIL,
+			"the unit returned edge %llu of vertex %llu, but the graph has %llu edges "
+			"and %llu vertices: it cannot be trusted",
+			(unsigned long long)edge, (unsigned long long)vertex, (unsigned long long)g->m,
+			(unsigned long long)g->n);
+}
+
 static int for_each_plain(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges,
 		       const struct gtu_alg_frontier *f, gtu_alg_edge_fn *visitor, void *context)
 {
@@ -93,11 +72,11 @@ static int for_each_plain(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges
 		first = e;
 		for (; !rc && e < end && !(edges->enough && edges->enough(context, v)); e++) {
 			target = has_targets(edges) ? gtu_graph_target(g, e) : 0;
-			if (beyond(edges, target))
+			if (gtu_alg_beyond(edges, target))
 				return gtu_alg_bad_edge(a, g, e);
-			rc = put(edges, v, target, e, visitor, context);
+			rc = gtu_alg_put(edges, v, target, e, gtu_alg_weight_of(edges, e), visitor, context);
 			if (!rc && edges->enough)
-				rc = flush(edges, visitor, context);
+				rc = gtu_alg_flush(edges, visitor, context);
 		}
 		if (!rc)
 			rc = gtu_alg_progress(a, e - first);
@@ -136,23 +115,13 @@ static inline uint64_t edge_index_of(const struct gtu_alg_for_each_edge *edges, 
 	return edges->edge_indices ? gtu_get(edges->edge_index.region.addr, edges->w.index_width, i) : 0;
 }
 
-/* Reject values that a correct device cannot return, before they are used as indices. */
-static int fail_invalid(struct gtu_alg *a, const struct gtu_graph *g, uint64_t edge, uint64_t vertex)
-{
-	return gtu_fail(a->err, GTU_ERR_FAIL,
-			"the unit returned edge %llu of vertex %llu, but the graph has %llu edges "
-			"and %llu vertices: it cannot be trusted",
-			(unsigned long long)edge, (unsigned long long)vertex, (unsigned long long)g->m,
-			(unsigned long long)g->n);
-}
-
 /* Deliver the targets expanded by the SCU, with the replicated sources. */
 static int for_each_scu(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, gtu_alg_edge_fn *visitor,
 		     void *context)
 {
 	struct gtu_alg_filter *group = a->opt->unit == GTU_WITH_SCU && !edges->values ? &edges->group : NULL;
 	struct gtu_alg_work *w = &edges->w;
-	uint64_t i, source, target;
+	uint64_t i, source, target, edge;
 	int rc = 0;
 
 	if (group && !edges->grouping)
@@ -170,12 +139,13 @@ static int for_each_scu(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, 
 		rc = take_edge_indices(a, edges, group ? group->order.region.addr : NULL);
 	for (i = 0; !rc && i < w->out; i++) {
 		target = gtu_get(w->edge.region.addr, a->id_width, i);
-		if (beyond(edges, target))
+		if (gtu_alg_beyond(edges, target))
 			return gtu_alg_bad_work(a, w);
 		source = gtu_get(edges->source.region.addr, a->id_width, i);
 		if (gtu_unlikely(source >= w->g->n))
-			return fail_invalid(a, w->g, edge_index_of(edges, i), source);
-		rc = put(edges, source, target, edge_index_of(edges, i), visitor, context);
+			return gtu_alg_fail_edge(a, w->g, edge_index_of(edges, i), source);
+		edge = edge_index_of(edges, i);
+		rc = gtu_alg_put(edges, source, target, edge, gtu_alg_weight_of(edges, edge), visitor, context);
 	}
 	return rc;
 }
@@ -214,7 +184,7 @@ static int for_each_iru(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, 
 	struct gtu_alg_work *w = &edges->w;
 	const uint32_t *source;
 	struct gtu_warp warp;
-	uint64_t target;
+	uint64_t target, edge;
 	unsigned lane;
 	uint32_t lanes;
 	int rc, more;
@@ -235,84 +205,14 @@ static int for_each_iru(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, 
 			lane = (unsigned)__builtin_ctz(lanes);
 			target = edges->values ? gtu_graph_target(w->g, warp.index[lane]) :
 						 warp.index[lane];
-			rc = put(edges, source[warp.position[lane]], target,
-				 edge_index_of(edges, warp.position[lane]), visitor, context);
+			edge = edge_index_of(edges, warp.position[lane]);
+			rc = gtu_alg_put(edges, source[warp.position[lane]], target, edge,
+					 gtu_alg_weight_of(edges, edge), visitor, context);
 		}
 		if (rc)
 			return rc;
 	}
 	return more;
-}
-
-/* ---- GraphPEG ------------------------------------------------------------------------------------ */
-
-/* *f = the part of the frontier in the range; unchanged if the range covers all vertices. */
-static int inside(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, const struct gtu_alg_frontier **f)
-{
-	struct gtu_alg_frontier *in = &edges->inside;
-	uint64_t i, v;
-	int rc;
-
-	if (!edges->w.first && edges->w.end == edges->w.g->n)
-		return 0;
-	in->count = 0;
-	rc = gtu_alg_reserve(a, &in->ids, (*f)->count * a->id_width, false);
-	for (i = 0; i < (*f)->count && !rc; i++) {
-		v = gtu_alg_vertex(a, *f, i);
-		if (v >= edges->w.first && v < edges->w.end)
-			gtu_alg_push(a, in, v);
-	}
-	*f = in;
-	return rc;
-}
-
-static int for_each_peg(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, const struct gtu_alg_frontier *f,
-		     gtu_alg_edge_fn *visitor, void *context)
-{
-	const struct gtu_alg_work *w = &edges->w;
-	struct gtu_peg_config config = {
-		.flags = GTU_PEG_WITH_SRC | GTU_PEG_WITH_DST | GTU_PEG_WITH_INDEX | GTU_PEG_BALANCE_EDGES |
-			 (edges->pull ? GTU_PEG_PULL : 0),
-		.engines = gtu_get_info(a->dev)->peg[GTU_PEG_P_ENGINES],
-		.row = w->map.row,
-		.col = w->map.col,
-	};
-	struct gtu_peg_edges record;
-	uint64_t source, target, edge;
-	unsigned lane;
-	uint32_t lanes;
-	int rc, more;
-
-	rc = inside(a, edges, &f);
-	if (rc || !f->count || !w->g->m)
-		return rc;
-	if (!f->all)
-		config.in = gtu_alg_array(&f->ids, f->count, a->id_width);
-	config.col.count = UINT64_MAX;
-	rc = gtu_peg_configure(a->q, &config, &edges->peg, a->err);
-	if (rc)
-		return rc;
-	while ((more = gtu_peg_next(edges->peg, GTU_PEG_ANY, &record, a->err)) > 0) {
-		for (lanes = record.active; !rc && lanes; lanes &= lanes - 1) {
-			lane = (unsigned)__builtin_ctz(lanes);
-			target = gtu_get(edges->pull ? record.src : record.dst, a->id_width, lane);
-			edge = gtu_get(record.index, w->map.row.width, lane);
-			source = gtu_get(edges->pull ? record.dst : record.src, a->id_width, lane);
-			if (gtu_unlikely(edge >= w->g->m || source >= w->g->n))
-				return fail_invalid(a, w->g, edge, source);
-			if (beyond(edges, target))
-				return gtu_alg_bad_edge(a, w->g, edge);
-			rc = put(edges, source, target, edge, visitor, context);
-		}
-		if (!rc)
-			rc = gtu_alg_progress(a, (uint64_t)__builtin_popcount(record.active));
-		if (rc)
-			return rc;
-	}
-	rc = more ? more : gtu_peg_finish(edges->peg, NULL, a->err);
-	if (!rc)
-		gtu_alg_job_done(a, gtu_peg_result(edges->peg));
-	return rc;
 }
 
 /* ---- Weaver -------------------------------------------------------------------------------------- */
@@ -333,7 +233,7 @@ static int skip(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, const ui
 {
 	const unsigned lane = active ? 31u - (unsigned)__builtin_clz(active) : 0;
 	const uint64_t last = active ? vid[lane] : *skipped;
-	int rc = flush(edges, visitor, context);
+	int rc = gtu_alg_flush(edges, visitor, context);
 
 	if (rc || last == *skipped || !edges->enough(context, last))
 		return rc;
@@ -344,31 +244,35 @@ static int skip(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, const ui
 	return gtu_weaver_skip(edges->weaver, last, a->err);
 }
 
-/* Fetch all work of @rounds rounds. */
+/* Fetch all work of @rounds rounds: this thread runs all warps, which ask in turn. */
 static int weave(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, unsigned rounds,
 		 gtu_alg_edge_fn *visitor, void *context)
 {
 	const struct gtu_graph *g = edges->w.g;
-	uint64_t vid[GTU_WARP], eid[GTU_WARP], target[GTU_WARP] = { 0 }, skipped = UINT64_MAX;
+	uint64_t vid[GTU_WARP], eid[GTU_WARP], target[GTU_WARP] = { 0 }, weight[GTU_WARP], skipped = UINT64_MAX;
+	const uint32_t warps = gtu_get_info(a->dev)->weaver[GTU_WVR_P_WARPS];
+	uint32_t warp = 0;
 	uint32_t active, lanes;
 	unsigned lane;
 	int rc = 0, more;
 
-	while (rounds) {
-		more = gtu_weaver_dec_id(edges->weaver, 0, vid, &active, a->err);
+	for (; rounds; warp = (warp + 1) % warps) {
+		more = gtu_weaver_dec_id(edges->weaver, warp, vid, &active, a->err);
 		if (more < 0)
 			return more;
 		rounds -= !more;
-		rc = more ? gtu_weaver_dec_loc(edges->weaver, 0, eid, a->err) : 0;
+		rc = more ? gtu_weaver_dec_loc(edges->weaver, warp, eid, a->err) : 0;
 		if (!rc && more && has_targets(edges))
-			rc = gtu_weaver_dec_target(edges->weaver, 0, target, a->err);
+			rc = gtu_weaver_dec_target(edges->weaver, warp, target, a->err);
+		if (!rc && more)
+			rc = gtu_weaver_dec_weight(edges->weaver, warp, weight, a->err);
 		for (lanes = more ? active : 0; !rc && lanes; lanes &= lanes - 1) {
 			lane = (unsigned)__builtin_ctz(lanes);
 			if (gtu_unlikely(eid[lane] >= g->m || vid[lane] >= g->n))
-				return fail_invalid(a, g, eid[lane], vid[lane]);
-			if (beyond(edges, target[lane]))
+				return gtu_alg_fail_edge(a, g, eid[lane], vid[lane]);
+			if (gtu_alg_beyond(edges, target[lane]))
 				return gtu_alg_bad_edge(a, g, eid[lane]);
-			rc = put(edges, vid[lane], target[lane], eid[lane], visitor, context);
+			rc = gtu_alg_put(edges, vid[lane], target[lane], eid[lane], weight[lane], visitor, context);
 		}
 		if (!rc && more)
 			rc = gtu_alg_progress(a, (uint64_t)__builtin_popcount(active));
@@ -422,6 +326,10 @@ static int for_each_weaver(struct gtu_alg *a, struct gtu_alg_for_each_edge *edge
 	int rc = 0;
 
 	config.col.count = config.col.key ? UINT64_MAX : 0;
+	if (edges->weights && edges->w.map.weight.key) {
+		config.weight = edges->w.map.weight;
+		config.weight.count = UINT64_MAX;
+	}
 	while (!rc && at < f->count) {
 		rc = gtu_weaver_configure(a->q, &config, &edges->weaver, a->err);
 		for (rounds = 0; !rc && rounds < ROUNDS && at < f->count; rounds += any) {
@@ -447,10 +355,12 @@ int gtu_alg_for_each_edge(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges
 	int rc = 0;
 
 	edges->batch.n = 0;
+	edges->batch.weight = edges->weights && edges->w.g->weight ? edges->weight : NULL;
+	edges->weight_bytes = (uint32_t)gtu_weight_bytes(edges->w.g->weight_type);
 	if (unit == GTU_WITH_NONE)
 		rc = for_each_plain(a, edges, f, visitor, context);
 	else if (unit == GTU_WITH_PEG)
-		rc = for_each_peg(a, edges, f, visitor, context);
+		rc = gtu_alg_for_each_peg(a, edges, f, visitor, context);
 	else if (unit == GTU_WITH_WEAVER)
 		rc = for_each_weaver(a, edges, f, visitor, context);
 	while (!rc && (gtu_alg_scu(a) || unit == GTU_WITH_IRU) && c.at < f->count) {
@@ -459,5 +369,5 @@ int gtu_alg_for_each_edge(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges
 			rc = a->opt->unit == GTU_WITH_IRU ? for_each_iru(a, edges, visitor, context) :
 							    for_each_scu(a, edges, visitor, context);
 	}
-	return rc ? rc : flush(edges, visitor, context);
+	return rc ? rc : gtu_alg_flush(edges, visitor, context);
 }

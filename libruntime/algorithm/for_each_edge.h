@@ -22,6 +22,7 @@ struct gtu_alg_batch {
 	uint64_t source[GTU_ALG_BATCH];	/* the frontier's vertex, also with a transpose */
 	uint64_t target[GTU_ALG_BATCH];	/* the other end; 0 with a custom storage (use getEdge) */
 	uint64_t edge[GTU_ALG_BATCH];	/* index in col; with SCU and IRU only if edge_indices is set */
+	const void *weight;		/* with `weights`: of the graph's weight type; else, or without weights, NULL */
 };
 
 /* Called with 1 to GTU_ALG_BATCH edges; a non-zero return ends the loop and is returned. */
@@ -41,8 +42,10 @@ struct gtu_alg_for_each_edge {
 	uint32_t target_width;
 	/* set by the caller before the first loop: */
 	bool edge_indices;		/* SCU and IRU also return edge indices, which takes memory per edge */
+	bool weights;			/* batches carry weights, by PEG and Weaver; SCU and IRU need edge_indices */
 	bool values;			/* col does not hold vertices: targets are not checked, and the IRU reorders indices */
 	bool pull;			/* the graph is a transpose: sources of batches are the edges' targets */
+	struct gtu_alg_frontier *out;	/* or NULL; takes the vertices of gtu_alg_emit(), whose space is reserved */
 	gtu_alg_enough *enough;		/* or NULL; Weaver skips, CPU code stops, others deliver all */
 	/*
 	 * or NULL: frontiers hold its entries, sources of batches are its vertices; the graph has
@@ -52,6 +55,12 @@ struct gtu_alg_for_each_edge {
 	const uint64_t *vertex;		/* storage: vertex of each entry, for the other units; NULL: identical */
 	struct gtu_alg_buffer edge_index;	/* index_width bytes: index of each edge of w.edge */
 	struct gtu_alg_batch batch;
+	uint64_t weight[GTU_ALG_BATCH];	/* storage of batch.weight */
+	uint32_t weight_bytes;
+	/* PEG: vertices for the output list of the running stream */
+	bool pushing;
+	unsigned lanes;			/* in lane[] */
+	uint64_t lane[GTU_WARP], pushed;	/* not pushed yet; number of those pushed */
 };
 
 /*
@@ -68,5 +77,27 @@ int gtu_alg_edges_end(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, in
  */
 int gtu_alg_for_each_edge(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, const struct gtu_alg_frontier *f,
 		  gtu_alg_edge_fn *visitor, void *context);
+
+/*
+ * Append @v to edges->out, for visitors. With PEG it is pushed into the unit's output list, which
+ * is appended when the loop ends, in the unit's order: the visitor must not read edges->out.
+ */
+int gtu_alg_push_lanes(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges);
+static inline int gtu_alg_emit(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, uint64_t v)
+{
+	if (!edges->pushing) {
+		gtu_alg_push(a, edges->out, v);
+		return 0;
+	}
+	edges->lane[edges->lanes++] = v;
+	return edges->lanes == GTU_WARP ? gtu_alg_push_lanes(a, edges) : 0;
+}
+
+/*
+ * PEG's vertex-list mode: append the vertices of @in that @keep accepts to @out, another list with
+ * enough space.
+ */
+int gtu_alg_filter_list(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, const struct gtu_alg_frontier *in,
+			struct gtu_alg_frontier *out, bool (*keep)(void *context, uint64_t v), void *context);
 
 #endif

@@ -12,12 +12,14 @@
  *
  * IRU: in figure 11 the unit adds contributions with equal targets as 32-bit floats. A sum of k
  * contributions then has a relative error of up to k * 2^-24, which accumulates over the iterations
- * and exceeds the 1e-6 within which units must agree. Therefore the unit reorders the edge frontier
- * with positions, and the CPU looks up the contributions by position and adds them as doubles.
+ * and exceeds the 1e-6 within which units must agree. Therefore, unless opt->float_sums is set, the
+ * unit reorders the edge frontier with positions, and the CPU looks up the contributions by position
+ * and adds them as doubles.
  */
 #include <math.h>
 #include <string.h>
 
+#include "libruntime/support/distance.h"
 #include "libruntime/support/traverse.h"
 #include "for_each_edge.h"
 
@@ -34,8 +36,8 @@ struct pagerank {
 	uint32_t iterations;
 	double *rank;
 	struct gtu_alg_buffer sum;	/* n doubles: contributions received in this iteration */
-	struct gtu_alg_buffer share;	/* one double per entry taken */
-	struct gtu_alg_buffer shares;	/* one double per edge */
+	struct gtu_alg_buffer share;	/* one double per entry taken; float_sums: one float */
+	struct gtu_alg_buffer shares;	/* likewise, per edge */
 };
 
 static double share_of(const struct pagerank *p, uint64_t v)
@@ -68,17 +70,17 @@ static int plain_push(struct pagerank *p)
 
 static int take_shares(struct pagerank *p)
 {
-	double *share;
+	const bool narrow = p->a.opt->float_sums;
+	double share;
 	uint64_t i;
 	int rc;
 
 	rc = gtu_alg_reserve(&p->a, &p->share, p->edges.w.n * 8, false);
-	if (rc)
-		return rc;
-	share = p->share.region.addr;
-	for (i = 0; i < p->edges.w.n; i++)
-		share[i] = share_of(p, gtu_get(p->edges.w.vertex.region.addr, p->a.id_width, i));
-	return 0;
+	for (i = 0; i < p->edges.w.n && !rc; i++) {
+		share = share_of(p, gtu_get(p->edges.w.vertex.region.addr, p->a.id_width, i));
+		gtu_put(p->share.region.addr, narrow ? 4 : 8, i, narrow ? f32_bits((float)share) : f64_bits(share));
+	}
+	return rc;
 }
 
 static int scu_push(struct pagerank *p)
@@ -107,6 +109,7 @@ static int scu_push(struct pagerank *p)
 
 static int iru_push(struct pagerank *p)
 {
+	const bool narrow = p->a.opt->float_sums;
 	double *sum = p->sum.region.addr;
 	const double *shares;
 	struct gtu_warp warp;
@@ -115,17 +118,19 @@ static int iru_push(struct pagerank *p)
 	int rc;
 
 	gtu_phase(&p->a.phases, "expand");
-	rc = gtu_alg_replicate_cpu(&p->a, &p->edges.w, &p->share, 8, &p->shares);
+	rc = gtu_alg_replicate_cpu(&p->a, &p->edges.w, &p->share, narrow ? 4 : 8, &p->shares);
 	gtu_phase(&p->a.phases, "contract");
 	if (!rc)
-		rc = gtu_alg_reorder(&p->a, &p->edges.w, GTU_IRU_OP_NONE, NULL, true, sizeof(*sum));
+		rc = gtu_alg_reorder(&p->a, &p->edges.w, narrow ? GTU_IRU_OP_ADD_F32 : GTU_IRU_OP_NONE,
+				     narrow ? &p->shares : NULL, !narrow, sizeof(*sum));
 	if (rc)
 		return rc;
 	shares = p->shares.region.addr;
 	while ((rc = gtu_alg_load(&p->a, &warp)) > 0) {
 		for (lanes = warp.active; lanes; lanes &= lanes - 1) {
 			lane = (unsigned)__builtin_ctz(lanes);
-			sum[warp.index[lane]] += shares[warp.position[lane]];
+			sum[warp.index[lane]] += narrow ? bits_f32(warp.secondary[lane]) :
+							  shares[warp.position[lane]];
 		}
 	}
 	return rc;
@@ -237,6 +242,9 @@ static int settle(struct pagerank *p)
 	rc = gtu_alg_require_whole_graph(&p->a);
 	if (rc)
 		return rc;
+	if (opt->float_sums && opt->unit != GTU_WITH_IRU)
+		return gtu_fail(p->a.err, GTU_ERR_UNSUPPORTED,
+				"sums of 32-bit floats need the IRU: the other units do not add");
 	p->damping = opt->damping == 0 ? DAMPING : opt->damping;
 	if (!(p->damping > 0 && p->damping < 1))
 		return gtu_fail(p->a.err, GTU_ERR_USAGE, "a damping factor of %g is out of range: "

@@ -5,6 +5,7 @@
  * The near set is expanded round by round. An edge that shortens a path puts its target into the
  * next near set if the new distance is below the threshold; otherwise target and distance go to the
  * far pile. When the near set is empty, the threshold is raised and the far pile is split by it.
+ * sssp_scu.c and sssp_peg.c have the steps of these units.
  *
  * Sums use the weights' type (for u32 weights 32 bits, restarting with 64 bits if a path could be
  * longer). Addition is monotone, including rounding, so the fixpoint does not depend on the order
@@ -13,9 +14,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "libruntime/support/distance.h"
 #include "libruntime/support/traverse.h"
-#include "for_each_edge.h"
+#include "sssp.h"
 
 /*
  * Default step of the threshold, in mean weights / mean degree: about one warp of work per vertex
@@ -23,35 +23,7 @@
  */
 #define DELTA_FACTOR	32.0
 
-struct sssp {
-	struct gtu_alg a;
-	struct gtu_alg_for_each_edge edges;
-	struct gtu_alg_frontier *next;	/* output of the visitor */
-	enum distance_type type;
-	uint32_t width;			/* bytes of a distance */
-	uint64_t infinity;
-	uint64_t expand_limit;		/* DISTANCE_U32: a greater distance plus a weight could overflow */
-	double delta;
-	uint64_t threshold;
-	uint32_t round;
-	struct gtu_alg_buffer distance;	/* n */
-	struct gtu_alg_buffer queued;	/* n of 4 bytes: round in which a vertex entered near */
-	struct gtu_alg_frontier near[2], far;
-	struct gtu_alg_buffer far_cost;	/* distance of each entry of far */
-	struct gtu_alg_buffer base;	/* distance of each vertex taken */
-	struct gtu_alg_buffer cost;	/* distance over each edge of the edge frontier */
-	struct gtu_alg_buffer weights;	/* weights of the edge frontier */
-	struct gtu_alg_buffer near_mask, far_mask, near_cost;
-	struct gtu_alg_filter expansion, grouping, far_filter;
-	bool too_narrow;
-};
-
 /* ---- Distances ------------------------------------------------------------------------------- */
-
-static inline uint64_t distance_of(const struct sssp *s, uint64_t v)
-{
-	return gtu_get(s->distance.region.addr, s->width, v);
-}
 
 static int choose_type(struct sssp *s)
 {
@@ -83,43 +55,6 @@ static int choose_type(struct sssp *s)
 	return 0;
 }
 
-/* ---- Relaxation ------------------------------------------------------------------------------- */
-
-enum set { SET_NONE, SET_NEAR, SET_FAR };
-
-/*
- * Apply a path of length @cost to @v, and return the set that @v must enter. A vertex enters near
- * once per round.
- */
-static inline enum set relax(struct sssp *s, uint64_t v, uint64_t cost)
-{
-	uint32_t *queued = s->queued.region.addr;
-
-	if (cost >= distance_of(s, v))
-		return SET_NONE;
-	gtu_put(s->distance.region.addr, s->width, v, cost);
-	if (cost >= s->threshold)
-		return SET_FAR;
-	if (queued[v] == s->round)
-		return SET_NONE;
-	queued[v] = s->round;
-	return SET_NEAR;
-}
-
-/* relax(), and append to the sets; the caller must have reserved the space. */
-static inline void relax_into(struct sssp *s, struct gtu_alg_frontier *next, uint64_t v,
-			      uint64_t cost)
-{
-	const enum set set = relax(s, v, cost);
-
-	if (set == SET_NEAR) {
-		gtu_alg_push(&s->a, next, v);
-	} else if (set == SET_FAR) {
-		gtu_put(s->far_cost.region.addr, s->width, s->far.count, cost);
-		gtu_alg_push(&s->a, &s->far, v);
-	}
-}
-
 static int far_capacity(struct sssp *s, uint64_t more)
 {
 	int rc = gtu_alg_reserve(&s->a, &s->far.ids, (s->far.count + more) * s->a.id_width, true);
@@ -127,15 +62,6 @@ static int far_capacity(struct sssp *s, uint64_t more)
 	if (!rc)
 		rc = gtu_alg_reserve(&s->a, &s->far_cost, (s->far.count + more) * s->width, true);
 	return rc;
-}
-
-/* Set too_narrow and return true if a path over this vertex may need more than 32 bits. */
-static inline bool may_overflow(struct sssp *s, uint64_t distance)
-{
-	if (gtu_likely(s->type != DISTANCE_U32 || distance <= s->expand_limit))
-		return false;
-	s->too_narrow = true;
-	return true;
 }
 
 static int plain_round(struct sssp *s, const struct gtu_alg_frontier *now,
@@ -181,86 +107,6 @@ static int take_bases(struct sssp *s)
 			return 0;
 		gtu_put(s->base.region.addr, s->width, i, from);
 	}
-	return rc;
-}
-
-/* ---- SCU ---------------------------------------------------------------------------------------- */
-
-/*
- * Expand the edge frontier and its cost[]. The enhanced unit drops edges to a vertex already
- * written at no greater cost, in any round (earlier output has been relaxed, so the table is kept
- * across rounds), and groups the rest by cache lines of distance[].
- */
-static int scu_expand(struct sssp *s)
-{
-	struct gtu_alg_filter *t = s->a.opt->unit == GTU_WITH_SCU ? &s->expansion : NULL;
-	const uint32_t weight_width = s->edges.w.map.weight.width;
-	void *cost;
-	uint64_t i;
-	int rc = 0;
-
-	if (t) {
-		rc = gtu_alg_filter_fused(&s->a, t, s->edges.w.edges);
-		if (t->flags & GTU_SCU_BEST) {
-			t->f.cost_input = gtu_alg_array(&s->base, s->edges.w.n, s->width);
-			t->f.cost_gathered = s->edges.w.map.weight;
-		}
-	}
-	if (!rc)
-		rc = gtu_alg_expand(&s->a, &s->edges.w, t);
-	if (t)
-		gtu_alg_filter_apply(t);
-	if (!rc && weight_width)
-		rc = gtu_alg_expand_from(&s->a, &s->edges.w, &s->edges.w.map.weight, t, &s->weights);
-	if (!rc)
-		rc = gtu_alg_replicate(&s->a, &s->edges.w, &s->base, s->width, t, &s->cost);
-	if (rc)
-		return rc;
-	gtu_phase(&s->a.phases, "contract");
-	cost = s->cost.region.addr;
-	for (i = 0; i < s->edges.w.out; i++)
-		gtu_put(cost, s->width, i, distance_add(s->type, gtu_get(cost, s->width, i),
-					       weight_width ? s->weights.region.addr : NULL, i));
-	return 0;
-}
-
-static int scu_contract(struct sssp *s, struct gtu_alg_frontier *next)
-{
-	struct gtu_alg_filter *t = s->a.opt->unit == GTU_WITH_SCU ? &s->grouping : NULL;
-	uint64_t i, v, near = 0, far = 0, far_end = s->far.count;
-	enum set set;
-	int rc;
-
-	rc = gtu_alg_mask(&s->a, &s->near_mask, s->edges.w.out);
-	if (!rc)
-		rc = gtu_alg_mask(&s->a, &s->far_mask, s->edges.w.out);
-	if (rc)
-		return rc;
-	for (i = 0; i < s->edges.w.out; i++) {
-		v = gtu_get(s->edges.w.edge.region.addr, s->a.id_width, i);
-		if (gtu_unlikely(v >= s->a.g->n))
-			return gtu_alg_bad_work(&s->a, &s->edges.w);
-		set = relax(s, v, gtu_get(s->cost.region.addr, s->width, i));
-		if (set == SET_NEAR) {
-			gtu_alg_set(&s->near_mask, i);
-			near++;
-		} else if (set == SET_FAR) {
-			gtu_alg_set(&s->far_mask, i);
-			far++;
-		}
-	}
-	gtu_phase(&s->a.phases, "compact");
-	if (t)
-		rc = gtu_alg_filter_fused(&s->a, t, near);
-	if (!rc)
-		rc = gtu_alg_compact_frontier(&s->a, &s->edges.w.edge, s->edges.w.out, &s->near_mask, near, t,
-					      next);
-	if (!rc)
-		rc = gtu_alg_compact_frontier(&s->a, &s->edges.w.edge, s->edges.w.out, &s->far_mask, far, NULL,
-					      &s->far);
-	if (!rc)
-		rc = gtu_alg_compact(&s->a, &s->cost, s->edges.w.out, s->width, &s->far_mask, far, NULL,
-				     &s->far_cost, &far_end);
 	return rc;
 }
 
@@ -314,7 +160,7 @@ static int iru_contract(struct sssp *s, struct gtu_alg_frontier *next)
 	return rc;
 }
 
-/* ---- Units that stream edges --------------------------------------------------------------------- */
+/* ---- Weaver --------------------------------------------------------------------- */
 
 static int relax_edges(void *context, const struct gtu_alg_batch *batch)
 {
@@ -326,8 +172,7 @@ static int relax_edges(void *context, const struct gtu_alg_batch *batch)
 	for (i = 0; i < batch->n && !rc && !s->too_narrow; i++) {
 		from = distance_of(s, batch->source[i]);
 		if (!may_overflow(s, from))
-			relax_into(s, s->next, batch->target[i],
-				   distance_add(s->type, from, s->a.g->weight, batch->edge[i]));
+			relax_into(s, s->next, batch->target[i], distance_add(s->type, from, batch->weight, i));
 	}
 	return rc;
 }
@@ -338,7 +183,9 @@ static int unit_round(struct sssp *s, const struct gtu_alg_frontier *now,
 	struct gtu_alg_cursor c = { 0 };
 	int rc;
 
-	if (gtu_alg_streams_edges(&s->a)) {
+	if (s->a.opt->unit == GTU_WITH_PEG)
+		return gtu_sssp_peg_round(s, now, next);
+	if (s->a.opt->unit == GTU_WITH_WEAVER) {
 		gtu_phase(&s->a.phases, "traverse");
 		s->next = next;
 		return gtu_alg_for_each_edge(&s->a, &s->edges, now, relax_edges, s);
@@ -353,10 +200,10 @@ static int unit_round(struct sssp *s, const struct gtu_alg_frontier *now,
 		if (!s->edges.w.n)
 			continue;
 		gtu_phase(&s->a.phases, "expand");
-		rc = gtu_alg_scu(&s->a) ? scu_expand(s) : compute_costs(s);
+		rc = gtu_alg_scu(&s->a) ? gtu_sssp_scu_expand(s) : compute_costs(s);
 		gtu_phase(&s->a.phases, "contract");
 		if (!rc)
-			rc = gtu_alg_scu(&s->a) ? scu_contract(s, next) : iru_contract(s, next);
+			rc = gtu_alg_scu(&s->a) ? gtu_sssp_scu_contract(s, next) : iru_contract(s, next);
 		if (rc)
 			return rc;
 	}
@@ -396,66 +243,6 @@ static void plain_split(struct sssp *s, struct gtu_alg_frontier *near)
 }
 
 /*
- * The same with the SCU: it computes both masks by comparing with the threshold. The enhanced unit
- * filters duplicates (a vertex is in the pile once per shortened path) and groups the output. The
- * CPU drops stale entries by their costs, which are compacted, too.
- */
-static int scu_split(struct sssp *s, struct gtu_alg_frontier *near)
-{
-	struct gtu_alg_filter *t = s->a.opt->unit == GTU_WITH_SCU ? &s->far_filter : NULL;
-	uint64_t below, rest, costs = 0, i, v, end, kept = 0;
-	int rc;
-
-	rc = gtu_alg_compare(&s->a, &s->far_cost, s->far.count, s->width, GTU_CMP_LT, s->threshold,
-			     &s->near_mask, &below);
-	if (!rc)
-		rc = gtu_alg_compare(&s->a, &s->far_cost, s->far.count, s->width, GTU_CMP_GE,
-				     s->threshold, &s->far_mask, &rest);
-	/* the nearest vertex is below the threshold, or this would never end */
-	if (!rc && (!below || below + rest != s->far.count))
-		rc = gtu_fail(s->a.err, GTU_ERR_FAIL,
-			      "%s found %llu of %llu distances below a threshold and %llu above it: it cannot be trusted",
-			      gtu_get_info(s->a.dev)->path, (unsigned long long)below,
-			      (unsigned long long)s->far.count, (unsigned long long)rest);
-	if (!rc && t) {
-		rc = gtu_alg_filter_fused(&s->a, t, below);
-		t->f.cost_input = gtu_alg_array(&s->far_cost, s->far.count, s->width);
-	}
-	if (!rc)
-		rc = gtu_alg_compact_frontier(&s->a, &s->far.ids, s->far.count, &s->near_mask, below, t, near);
-	if (t)
-		gtu_alg_filter_apply(t);
-	if (!rc)
-		rc = gtu_alg_compact(&s->a, &s->far_cost, s->far.count, s->width, &s->near_mask,
-				     below, t, &s->near_cost, &costs);
-	if (rc)
-		return rc;
-	end = near->count;
-	near->count = 0;
-	for (i = 0; i < end; i++) {
-		v = gtu_alg_vertex(&s->a, near, i);
-		if (gtu_get(s->near_cost.region.addr, s->width, i) == distance_of(s, v))
-			gtu_alg_push(&s->a, near, v);
-	}
-	/*
-	 * the edge frontier is empty now: compact the rest into its buffers, and swap them with the
-	 * pile's
-	 */
-	rc = gtu_alg_compact(&s->a, &s->far.ids, s->far.count, s->a.id_width, &s->far_mask, rest,
-			     NULL, &s->edges.w.edge, &kept);
-	costs = 0;
-	if (!rc)
-		rc = gtu_alg_compact(&s->a, &s->far_cost, s->far.count, s->width, &s->far_mask, rest,
-				     NULL, &s->cost, &costs);
-	if (rc)
-		return rc;
-	gtu_alg_swap(&s->a, &s->far.ids, &s->edges.w.edge);
-	gtu_alg_swap(&s->a, &s->far_cost, &s->cost);
-	s->far.count = kept;
-	return 0;
-}
-
-/*
  * Raise the threshold above the nearest far vertex and refill near; *more: whether there was one.
  */
 static int next_threshold(struct sssp *s, struct gtu_alg_frontier *near, bool *more)
@@ -463,6 +250,8 @@ static int next_threshold(struct sssp *s, struct gtu_alg_frontier *near, bool *m
 	uint64_t i, cost, min = s->infinity;
 
 	gtu_phase(&s->a.phases, "far");
+	if (s->a.opt->unit == GTU_WITH_PEG)
+		return gtu_sssp_peg_threshold(s, near, more);
 	for (i = 0; i < s->far.count; i++) {
 		cost = gtu_get(s->far_cost.region.addr, s->width, i);
 		if (cost < min && !far_stale(s, i))
@@ -474,7 +263,7 @@ static int next_threshold(struct sssp *s, struct gtu_alg_frontier *near, bool *m
 		return 0;
 	s->threshold = distance_above(s->type, min, s->delta);
 	if (gtu_alg_scu(&s->a))
-		return scu_split(s, near);
+		return gtu_sssp_scu_split(s, near);
 	plain_split(s, near);
 	return 0;
 }
@@ -533,10 +322,7 @@ static int search(struct sssp *s)
 	s->round = 0;
 	while (more) {
 		while (now->count) {
-			if (!++s->round) {
-				memset(s->queued.region.addr, 0, s->a.g->n * 4);
-				s->round = 1;
-			}
+			gtu_sssp_next_round(s);
 			next->count = 0;
 			rc = s->a.opt->unit == GTU_WITH_NONE ? plain_round(s, now, next) :
 							       unit_round(s, now, next);
@@ -545,7 +331,12 @@ static int search(struct sssp *s)
 			gtu_phases_iteration(&s->a.phases, s->a.opt, now->count);
 			if (s->far.count > 2 * s->a.g->n + s->a.chunk) {
 				gtu_phase(&s->a.phases, "far");
-				plain_split(s, NULL);
+				if (s->a.opt->unit == GTU_WITH_PEG)
+					rc = gtu_sssp_peg_keep_far(s);
+				else
+					plain_split(s, NULL);
+				if (rc)
+					return rc;
 			}
 			swap = now;
 			now = next;
@@ -575,6 +366,7 @@ int gtu_sssp(struct gtu_device *dev, const struct gtu_graph *g,
 		rc = choose_type(&s);
 	if (!rc)
 		rc = gtu_alg_edges_begin(&s.a, &s.edges, g, 4);
+	s.edges.weights = gtu_alg_streams_edges(&s.a);
 	if (!rc)
 		rc = search(&s);
 	if (!rc && s.too_narrow) {

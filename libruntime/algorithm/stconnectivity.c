@@ -27,25 +27,25 @@ struct stcon {
 static int step(void *context, const struct gtu_alg_batch *batch)
 {
 	struct stcon *s = context;
-	struct gtu_alg_frontier *next = &s->active->frontier[!s->active->now];
 	const uint32_t *other = s->passive->level.region.addr;
 	uint32_t *level = s->active->level.region.addr;
 	unsigned i;
+	int rc = 0;
 
-	for (i = 0; i < batch->n; i++) {
+	for (i = 0; i < batch->n && !rc; i++) {
 		uint64_t v = batch->target[i], whole;
 
 		if (level[v] != UNVISITED)
 			continue;
 		level[v] = s->active->depth + 1;
-		gtu_alg_push(&s->a, next, v);
+		rc = gtu_alg_emit(&s->a, &s->edges, v);
 		if (other[v] == UNVISITED)
 			continue;
 		whole = (uint64_t)level[v] + other[v];
 		if (whole < s->best)
 			s->best = whole;
 	}
-	return 0;
+	return rc;
 }
 
 static int start(struct stcon *s, struct side *side, uint64_t vertex)
@@ -91,6 +91,7 @@ static int search(struct stcon *s)
 		s->passive = &s->side[s->active == &s->side[0]];
 		next = &s->active->frontier[!s->active->now];
 		next->count = 0;
+		s->edges.out = next;
 		rc = gtu_alg_for_each_edge(&s->a, &s->edges, &s->active->frontier[s->active->now], step, s);
 		if (rc)
 			return rc;

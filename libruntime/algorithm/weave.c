@@ -94,9 +94,6 @@ static int store(const struct gtu_graph *g, uint64_t part, bool pull, struct gtu
 	}
 	if (!rc) {
 		p->rows = *p->g;
-		/* getEdge supplies the weights, so units need no access to them */
-		p->rows.weight = NULL;
-		p->rows.weight_type = GTU_WEIGHT_NONE;
 		s->vertices = s->entries = g->n;
 		s->edges = g->m;
 		s->pull = pull;
@@ -168,7 +165,7 @@ static int distribute(void *context, const struct gtu_alg_batch *batch)
 		other = batch->target[i];
 		weight = 1;
 		if (w->s->parts)
-			weight = gtu_graph_weight(w->s->parts->g, batch->edge[i]);
+			weight = gtu_weight_number(w->s->parts->g->weight_type, batch->weight, i);
 		else
 			rc = w->s->get_edge(w->s, batch->edge[i], &other, &weight, w->a.err);
 		if (rc)
@@ -182,6 +179,7 @@ static int distribute(void *context, const struct gtu_alg_batch *batch)
 		if (leaves_out(w->f->filter_target, &w->now, w->s->pull ? base : other) ||
 		    (w->s->pull && leaves_out(w->f->filter_source, &w->now, other)))
 			continue;
+		w->now.edge = batch->edge[i];
 		w->f->gather(&w->now, w->s->pull ? other : base, w->s->pull ? base : other, weight);
 	}
 	return 0;
@@ -199,11 +197,20 @@ static int list_entries(struct weave *w)
 {
 	bool (*const filter)(const struct gtu_weave_iteration *t, uint64_t v) =
 		w->s->pull ? w->f->filter_target : w->f->filter_source;
-	uint64_t entry, base, first, degree;
+	const uint64_t count = w->f->frontier ? w->f->frontier(&w->now) : w->s->entries;
+	uint64_t i, entry, base, first, degree;
 	int rc;
 
+	if (gtu_unlikely(count > w->s->entries))
+		return gtu_fail(w->a.err, GTU_ERR_USAGE, "a frontier of %llu entries is too long: the storage has %llu",
+				(unsigned long long)count, (unsigned long long)w->s->entries);
 	w->list.count = 0;
-	for (entry = 0; entry < w->s->entries; entry++) {
+	for (i = 0; i < count; i++) {
+		entry = w->f->frontier ? w->f->get_frontier(&w->now, i) : i;
+		if (gtu_unlikely(entry >= w->s->entries))
+			return gtu_fail(w->a.err, GTU_ERR_USAGE, "entry %llu of the frontier does not exist: the "
+					"storage has %llu",
+					(unsigned long long)entry, (unsigned long long)w->s->entries);
 		rc = w->s->get_neighbor(w->s, entry, &base, &first, &degree, w->a.err);
 		if (rc)
 			return rc;
@@ -260,6 +267,9 @@ int gtu_weave(struct gtu_device *dev, const struct gtu_weave_storage *s,
 	struct weave w = { .s = s, .f = functions, .now.context = context };
 	int rc;
 
+	if (!functions->frontier != !functions->get_frontier)
+		return gtu_fail(err, GTU_ERR_USAGE, "%s is NULL: a frontier needs its length and its entries",
+				functions->frontier ? "get_frontier" : "frontier");
 	if (!functions->gather || !s->get_neighbor || !s->get_edge)
 		return gtu_fail(err, GTU_ERR_USAGE, "%s is NULL: it must be set",
 				!functions->gather ? "gather" : !s->get_neighbor ? "get_neighbor" : "get_edge");
@@ -268,7 +278,7 @@ int gtu_weave(struct gtu_device *dev, const struct gtu_weave_storage *s,
 				"a custom storage needs Weaver or no unit: the other units read "
 				"rows in memory");
 	rc = gtu_alg_begin(&w.a, "weave", dev, g, &only, stats, err);
-	w.edges.edge_indices = true;
+	w.edges.edge_indices = w.edges.weights = true;
 	w.edges.pull = s->pull;
 	w.edges.enough = s->pull && functions->filter_target ? enough : NULL;
 	if (opt->unit == GTU_WITH_NONE || opt->unit == GTU_WITH_WEAVER)

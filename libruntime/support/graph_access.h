@@ -5,15 +5,21 @@
 
 #include "gtu/graph.h"
 
+/* Element @e of an array of weights; 1 without weights. */
+static inline double gtu_weight_number(uint32_t type, const void *weight, uint64_t e)
+{
+	switch (type) {
+	case GTU_WEIGHT_U32: return ((const uint32_t *)weight)[e];
+	case GTU_WEIGHT_F32: return ((const float *)weight)[e];
+	case GTU_WEIGHT_F64: return ((const double *)weight)[e];
+	}
+	return 1;
+}
+
 /* The weight of edge @e; 1 without weights. */
 static inline double gtu_graph_weight(const struct gtu_graph *g, uint64_t e)
 {
-	switch (g->weight_type) {
-	case GTU_WEIGHT_U32: return ((const uint32_t *)g->weight)[e];
-	case GTU_WEIGHT_F32: return ((const float *)g->weight)[e];
-	case GTU_WEIGHT_F64: return ((const double *)g->weight)[e];
-	}
-	return 1;
+	return gtu_weight_number(g->weight_type, g->weight, e);
 }
 
 /* Report that vertex @v of a graph with @m edges has the edges [@first, @end). */

@@ -37,6 +37,8 @@ static const char options_help[] =
 	"  --damping D    pr: damping factor (0.85)\n"
 	"  --iterations N  pr: iterations (20; at most 1000 with --epsilon); cdlp: at most (10)\n"
 	"  --epsilon E    pr: stop when no rank changes by more than E\n"
+	"  --float-sums   pr with iru: the unit adds ranks for a vertex as 32-bit floats; --verify then\n"
+	"                 allows 1e-3 of a rank instead of 1e-6\n"
 	"  --features F   gcn: number of features per vertex (16)\n"
 	"  --queries N    hash: number of lookups, every other one of an existing edge (1000000)\n"
 	"  --seed S       gcn: seed of the initial features; hash: of the queries (1)\n"
@@ -148,6 +150,13 @@ static bool check_direction(const struct run *r)
 	return false;
 }
 
+static bool check_sums(const struct run *r)
+{
+	if (r->opt.float_sums && r->opt.unit != GTU_WITH_IRU)
+		cli_usage("--float-sums is for --unit iru; with %s no unit adds ranks", r->unit);
+	return !r->opt.float_sums || r->opt.unit == GTU_WITH_IRU;
+}
+
 static bool parse_special(struct request *q, int option, const char *value)
 {
 	struct gtu_algorithm_options *o = &q->run.opt;
@@ -182,6 +191,9 @@ static bool parse_special(struct request *q, int option, const char *value)
 		return good;
 	case 'e':
 		return cli_double("--epsilon", value, 0, 1, &o->epsilon);
+	case 'F':
+		o->float_sums = true;
+		return true;
 	}
 	return false;
 }
@@ -217,6 +229,7 @@ static const struct option options[] = {
 	{ "damping", required_argument, NULL, 'p' },
 	{ "iterations", required_argument, NULL, 'i' },
 	{ "epsilon", required_argument, NULL, 'e' },
+	{ "float-sums", no_argument, NULL, 'F' },
 	{ "features", required_argument, NULL, 'f' },
 	{ "queries", required_argument, NULL, 'q' },
 	{ "seed", required_argument, NULL, 'x' },
@@ -352,7 +365,7 @@ static int parse(int argc, char **argv, struct request *q)
 				 (unsigned long long)q->source_count);
 	if (q->run.kind->takes & RUN_TAKES_SOURCES && q->source && q->sources_given)
 		return cli_usage("--source and --sources exclude each other");
-	return derive_unit(&q->run) && check_direction(&q->run) ? check_targets(&q->run) : CLI_USAGE;
+	return derive_unit(&q->run) && check_direction(&q->run) && check_sums(&q->run) ? check_targets(&q->run) : CLI_USAGE;
 }
 
 /* ---- The run ----------------------------------------------------------------------------------------- */

@@ -17,7 +17,7 @@ struct run;
 #define RUN_TAKES_SOURCES	(1u << 1)	/* --source with several, --sources */
 #define RUN_TAKES_TARGET	(1u << 2)
 #define RUN_TAKES_WEIGHTS	(1u << 3)
-#define RUN_TAKES_RANKS		(1u << 4)	/* --damping, --epsilon */
+#define RUN_TAKES_RANKS		(1u << 4)	/* --damping, --epsilon, --float-sums */
 #define RUN_TAKES_DELTA		(1u << 5)
 #define RUN_TAKES_FEATURES	(1u << 6)
 #define RUN_TAKES_SEED		(1u << 7)

@@ -110,7 +110,7 @@ class AlgorithmOptions(Structure):
                 ("first_vertex", c_uint64), ("end_vertex", c_uint64), ("progress", POINTER(ProgressStruct)),
                 ("target", c_uint64), ("sources", POINTER(c_uint64)), ("source_count", c_uint64),
                 ("direction", c_uint32), ("features", c_uint32), ("seed", c_uint64), ("iteration", ITERATION),
-                ("iteration_user", c_void_p)]
+                ("iteration_user", c_void_p), ("float_sums", c_bool)]
 
 
 class PhaseStruct(Structure):

@@ -51,7 +51,8 @@ static bool bfs_apply(const struct gtu_weave_iteration *t, uint64_t v)
 	return ((struct data *)t->context)->level[v] == t->iteration + 1;
 }
 
-static const struct gtu_weave_functions bfs = { bfs_init, bfs_old, bfs_reached, bfs_gather, bfs_apply };
+static const struct gtu_weave_functions bfs = { .init = bfs_init, .filter_source = bfs_old,
+							.filter_target = bfs_reached, .gather = bfs_gather, .apply = bfs_apply };
 
 /* ---- SSSP --------------------------------------------------------------------------------------- */
 
@@ -88,7 +89,8 @@ static bool wake(const struct gtu_weave_iteration *t, uint64_t v)
 	return d->active[v];
 }
 
-static const struct gtu_weave_functions sssp = { sssp_init, sleeps, NULL, sssp_gather, wake };
+static const struct gtu_weave_functions sssp = { .init = sssp_init, .filter_source = sleeps,
+							.gather = sssp_gather, .apply = wake };
 
 /* ---- Components ----------------------------------------------------------------------------------- */
 
@@ -112,7 +114,8 @@ static void cc_gather(const struct gtu_weave_iteration *t, uint64_t source, uint
 	d->next[target] = 1;
 }
 
-static const struct gtu_weave_functions cc = { cc_init, sleeps, NULL, cc_gather, wake };
+static const struct gtu_weave_functions cc = { .init = cc_init, .filter_source = sleeps,
+							.gather = cc_gather, .apply = wake };
 
 /* ---- PageRank --------------------------------------------------------------------------------------- */
 
@@ -155,7 +158,8 @@ static bool pr_apply(const struct gtu_weave_iteration *t, uint64_t v)
 	return true;
 }
 
-static const struct gtu_weave_functions pr = { pr_init, NULL, NULL, pr_gather, pr_apply };
+static const struct gtu_weave_functions pr = { .init = pr_init, .gather = pr_gather,
+							.apply = pr_apply };
 
 /* ---- All algorithms ------------------------------------------------------------------------------------ */
 
@@ -361,6 +365,118 @@ TEST(damaged_graphs)
 		CHECK_EQ(gtu_weave(dev, &s, &bfs, &d, &opt, NULL, &err), GTU_ERR_INPUT);
 		gtu_weave_close(&s);
 	}
+}
+
+/* ---- Frontiers and edge ids ----------------------------------------------------------------------- */
+
+struct listed {
+	struct data d;
+	uint64_t *list[2], count[2];	/* of even and odd iterations */
+	uint64_t calls;			/* of get_neighbor */
+	struct gtu_weave_storage csr;
+};
+
+static uint64_t listed_count(const struct gtu_weave_iteration *t)
+{
+	return ((struct listed *)t->context)->count[t->iteration & 1];
+}
+
+static uint64_t listed_entry(const struct gtu_weave_iteration *t, uint64_t i)
+{
+	return ((struct listed *)t->context)->list[t->iteration & 1][i];
+}
+
+static void listed_gather(const struct gtu_weave_iteration *t, uint64_t source, uint64_t target, double weight)
+{
+	struct listed *l = t->context;
+	const unsigned next = !(t->iteration & 1);
+
+	(void)weight;
+	CHECK(t->edge >= l->d.g->row[source] && t->edge < l->d.g->row[source + 1]);
+	CHECK_EQ(gtu_graph_target(l->d.g, t->edge), target);
+	if (l->d.level[target] != FAR)
+		return;
+	l->d.level[target] = t->iteration + 1;
+	l->list[next][l->count[next]++] = target;
+}
+
+static bool listed_apply(const struct gtu_weave_iteration *t, uint64_t v)
+{
+	struct listed *l = t->context;
+
+	if (!v)
+		l->count[t->iteration & 1] = 0;
+	return l->count[!(t->iteration & 1)];
+}
+
+static int counted_neighbors(const struct gtu_weave_storage *s, uint64_t entry, uint64_t *base, uint64_t *first,
+			     uint64_t *degree, struct gtu_error *e)
+{
+	struct listed *l = s->context;
+
+	l->calls++;
+	return l->csr.get_neighbor(&l->csr, entry, base, first, degree, e);
+}
+
+static int counted_edge(const struct gtu_weave_storage *s, uint64_t edge, uint64_t *other, double *weight,
+			struct gtu_error *e)
+{
+	struct listed *l = s->context;
+
+	return l->csr.get_edge(&l->csr, edge, other, weight, e);
+}
+
+/* Only the entries of a frontier are looked at, and gather knows its edge, with every unit. */
+TEST(frontiers_and_edge_ids)
+{
+	static const struct gtu_weave_functions listed = { .gather = listed_gather, .apply = listed_apply,
+							   .frontier = listed_count, .get_frontier = listed_entry };
+	struct edges e = path(500);
+	const struct gtu_graph *g = from_edges(e.n, e.m, e.src, e.dst, GTU_UNDIRECTED, 4);
+	struct listed l = { .d = { .g = g, .source = 3, .level = test_alloc(g->n, 8) } };
+	struct gtu_weave_functions half = listed;
+	struct gtu_weave_storage custom;
+	uint64_t *want = test_alloc(g->n, 8);
+
+	open_device();
+	l.list[0] = test_alloc(g->n, 8);
+	l.list[1] = test_alloc(g->n, 8);
+	CHECK(!reference_bfs(g, l.d.source, want));
+	OK(gtu_weave_csr(g, 0, &l.csr, &err));
+	for (unsigned own = 0; own < 2; own++) {
+		for (uint32_t unit = 0; unit < UNITS; unit++) {
+			const struct gtu_algorithm_options opt = { .unit = unit };
+
+			if (own && unit != GTU_WITH_NONE && unit != GTU_WITH_WEAVER)
+				continue;
+			for (uint64_t v = 0; v < g->n; v++)
+				l.d.level[v] = v == l.d.source ? 0 : FAR;
+			l.list[0][0] = l.d.source;
+			l.count[0] = 1;
+			l.count[1] = l.calls = 0;
+			custom = l.csr;
+			custom.parts = NULL;
+			custom.context = &l;
+			custom.get_neighbor = counted_neighbors;
+			custom.get_edge = counted_edge;
+			RUNS("listed", &opt, gtu_weave(dev, own ? &custom : &l.csr, &listed, &l, &opt, NULL, &err));
+			for (uint64_t v = 0; v < g->n; v++)
+				CHECK_EQ(l.d.level[v], want[v] == GTU_UNREACHED ? FAR : want[v]);
+			/* an entry is listed once, and then registered: 500 iterations over all would be 250,000 */
+			CHECK(!own || l.calls <= 2 * g->n);
+		}
+	}
+	half.get_frontier = NULL;
+	FAILS(gtu_weave(dev, &l.csr, &half, &l, &(struct gtu_algorithm_options){ 0 }, NULL, &err), GTU_ERR_USAGE,
+	      "get_frontier is NULL");
+	l.count[0] = 1;
+	l.list[0][0] = g->n;
+	FAILS(gtu_weave(dev, &l.csr, &listed, &l, &(struct gtu_algorithm_options){ 0 }, NULL, &err), GTU_ERR_USAGE,
+	      "entry 500 of the frontier does not exist");
+	l.count[0] = g->n + 1;
+	FAILS(gtu_weave(dev, &l.csr, &listed, &l, &(struct gtu_algorithm_options){ 0 }, NULL, &err), GTU_ERR_USAGE,
+	      "a frontier of 501 entries");
+	gtu_weave_close(&l.csr);
 }
 
 TEST_MAIN

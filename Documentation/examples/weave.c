@@ -39,7 +39,8 @@ static bool apply(const struct gtu_weave_iteration *t, uint64_t v)
 
 int main(int argc, char **argv)
 {
-	const struct gtu_weave_functions bfs = { init, not_in_frontier, visited, gather, apply };
+	const struct gtu_weave_functions bfs = { .init = init, .filter_source = not_in_frontier,
+						 .filter_target = visited, .gather = gather, .apply = apply };
 	struct gtu_algorithm_options opt = { .unit = argc > 2 ? atoi(argv[2]) : GTU_WITH_WEAVER };
 	const bool pull = argc > 3 && !strcmp(argv[3], "pull");
 	struct gtu_weave_storage s = { 0 };

@@ -52,12 +52,34 @@ void gtu_weave_close(struct gtu_weave_storage *s);
 
 /* ---- User functions -------------------------------------------------------------------------------- */
 
+enum gtu_weave_kind { GTU_WEAVE_READ, GTU_WEAVE_WRITE, GTU_WEAVE_ATOMIC };
+
 /* Arguments common to all functions: the caller's data, and the iteration, from 0. */
 struct gtu_weave_iteration {
 	void *context;
 	uint64_t iteration;
 	uint64_t edge;			/* in gather: the edge's index in the storage (loc in figure 9) */
+	/* NULL, or called before each access of gtu_weave_access(): the laboratory's */
+	void (*access)(void *observer, const void *at, uint32_t bytes, enum gtu_weave_kind kind);
+	void *observer;
 };
+
+/*
+ * Functions that are also to run in the laboratory access the program's arrays by these: then the
+ * access is simulated, too. In process they only access memory. GTU_WEAVE_UPDATE() is an lvalue for
+ * a read and a write that are atomic among lanes: GTU_WEAVE_UPDATE(t, &sum[v]) += share;
+ */
+static inline void gtu_weave_access(const struct gtu_weave_iteration *t, const void *at, uint32_t bytes,
+				    enum gtu_weave_kind kind)
+{
+	if (t->access)
+		t->access(t->observer, at, bytes, kind);
+}
+#define GTU_WEAVE_AT(t, pointer, kind) \
+	(*(gtu_weave_access(t, pointer, (uint32_t)sizeof(*(pointer)), kind), (pointer)))
+#define GTU_WEAVE_LOAD(t, pointer) GTU_WEAVE_AT(t, pointer, GTU_WEAVE_READ)
+#define GTU_WEAVE_STORE(t, pointer, value) ((void)(GTU_WEAVE_AT(t, pointer, GTU_WEAVE_WRITE) = (value)))
+#define GTU_WEAVE_UPDATE(t, pointer) GTU_WEAVE_AT(t, pointer, GTU_WEAVE_ATOMIC)
 
 /*
  * All run sequentially on the caller's thread: a gather that adds needs no atomics. Any except

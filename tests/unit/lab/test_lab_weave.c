@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Programs over gtu/weave.h run from one source: by gtu_weave() with every unit, and in the laboratory
+ * under every mapping, with equal results, over CSR, CSC, split vertices and a storage of the caller
+ * (ELL). Their accesses cost simulated time.
+ */
+#include "firmware-model/lab/kernels/weave.h"
+#include "tests/unit/library.h"
+#include "lab_test.h"
+
+#define FAR UINT32_MAX
+#define UNITS (GTU_WITH_WEAVER + 1)
+
+struct data {
+	const struct gtu_graph *g;
+	uint32_t source;
+	uint32_t *level, *active, *next;	/* n each */
+	double *rank, *sum;
+	uint64_t *seen;				/* edges: calls of gather */
+};
+
+/* ---- BFS ------------------------------------------------------------------------------------------ */
+
+static void bfs_init(const struct gtu_weave_iteration *t, uint64_t v)
+{
+	struct data *d = t->context;
+
+	GTU_WEAVE_STORE(t, &d->level[v], v == d->source ? 0 : FAR);
+}
+
+static bool bfs_old(const struct gtu_weave_iteration *t, uint64_t v)
+{
+	struct data *d = t->context;
+
+	return GTU_WEAVE_LOAD(t, &d->level[v]) != t->iteration;
+}
+
+static bool bfs_reached(const struct gtu_weave_iteration *t, uint64_t v)
+{
+	struct data *d = t->context;
+
+	return GTU_WEAVE_LOAD(t, &d->level[v]) != FAR;
+}
+
+static void bfs_gather(const struct gtu_weave_iteration *t, uint64_t source, uint64_t target, double weight)
+{
+	struct data *d = t->context;
+
+	(void)source, (void)weight;
+	GTU_WEAVE_STORE(t, &d->level[target], (uint32_t)t->iteration + 1);
+}
+
+static bool bfs_apply(const struct gtu_weave_iteration *t, uint64_t v)
+{
+	struct data *d = t->context;
+
+	return GTU_WEAVE_LOAD(t, &d->level[v]) == t->iteration + 1;
+}
+
+/* ---- Shortest paths --------------------------------------------------------------------------------- */
+
+static void sssp_init(const struct gtu_weave_iteration *t, uint64_t v)
+{
+	struct data *d = t->context;
+
+	d->level[v] = v == d->source ? 0 : FAR;
+	d->active[v] = v == d->source;
+	d->next[v] = 0;
+}
+
+static bool sssp_sleeps(const struct gtu_weave_iteration *t, uint64_t v)
+{
+	struct data *d = t->context;
+
+	return !GTU_WEAVE_LOAD(t, &d->active[v]);
+}
+
+static void sssp_gather(const struct gtu_weave_iteration *t, uint64_t source, uint64_t target, double weight)
+{
+	struct data *d = t->context;
+	const uint32_t cost = GTU_WEAVE_LOAD(t, &d->level[source]) + (uint32_t)weight;
+
+	if (cost >= GTU_WEAVE_LOAD(t, &d->level[target]))
+		return;
+	GTU_WEAVE_UPDATE(t, &d->level[target]) = cost;
+	GTU_WEAVE_STORE(t, &d->next[target], 1);
+}
+
+static bool sssp_apply(const struct gtu_weave_iteration *t, uint64_t v)
+{
+	struct data *d = t->context;
+	const uint32_t wakes = GTU_WEAVE_LOAD(t, &d->next[v]);
+
+	GTU_WEAVE_STORE(t, &d->active[v], wakes);
+	GTU_WEAVE_STORE(t, &d->next[v], 0);
+	return wakes;
+}
+
+/* ---- Sums over edges, each counted by its index ------------------------------------------------------ */
+
+static void sum_gather(const struct gtu_weave_iteration *t, uint64_t source, uint64_t target, double weight)
+{
+	struct data *d = t->context;
+
+	d->seen[t->edge]++;
+	GTU_WEAVE_UPDATE(t, &d->sum[target]) += GTU_WEAVE_LOAD(t, &d->rank[source]) * weight;
+}
+
+static bool sum_apply(const struct gtu_weave_iteration *t, uint64_t v)
+{
+	struct data *d = t->context;
+
+	GTU_WEAVE_STORE(t, &d->rank[v], GTU_WEAVE_LOAD(t, &d->sum[v]) / 64);
+	GTU_WEAVE_STORE(t, &d->sum[v], 0);
+	return true;
+}
+
+static void sum_init(const struct gtu_weave_iteration *t, uint64_t v)
+{
+	struct data *d = t->context;
+
+	d->rank[v] = (double)(v % 5);	/* sums are exact, whatever their order */
+	d->sum[v] = 0;
+}
+
+static const struct {
+	const char *name;
+	struct gtu_weave_functions f;
+	bool weights, real;
+	uint32_t iterations;
+} programs[] = {
+	{ "bfs", { .init = bfs_init, .filter_source = bfs_old, .filter_target = bfs_reached, .gather = bfs_gather,
+		   .apply = bfs_apply }, false, false, 0 },
+	{ "sssp", { .init = sssp_init, .filter_source = sssp_sleeps, .gather = sssp_gather, .apply = sssp_apply },
+	  true, false, 0 },
+	{ "sums", { .init = sum_init, .gather = sum_gather, .apply = sum_apply }, true, true, 3 },
+};
+
+/* ---- ELL: rows of one length; a part of them is padding ------------------------------------------------ */
+
+struct ell {
+	const struct gtu_graph *g;
+	uint64_t width;
+};
+
+static int ell_neighbor(const struct gtu_weave_storage *s, uint64_t entry, uint64_t *base, uint64_t *first,
+			uint64_t *degree, struct gtu_error *e)
+{
+	const struct ell *l = s->context;
+
+	(void)e;
+	*base = entry;
+	*first = entry * l->width;
+	*degree = l->g->row[entry + 1] - l->g->row[entry];
+	return 0;
+}
+
+static int ell_edge(const struct gtu_weave_storage *s, uint64_t edge, uint64_t *other, double *weight,
+		    struct gtu_error *e)
+{
+	const struct ell *l = s->context;
+	const uint64_t at = l->g->row[edge / l->width] + edge % l->width;
+
+	(void)e;
+	*other = gtu_graph_target(l->g, at);
+	*weight = ((const uint32_t *)l->g->weight)[at];
+	return 0;
+}
+
+static void one_storage(const char *name, const struct gtu_weave_storage *s, struct data *d, struct gtu_device *dev)
+{
+	const uint64_t n = d->g->n;
+	double *rank = test_alloc(n, 8);
+	uint32_t *level = test_alloc(n + 1, 4);
+	const struct lab_machine machine = machine_of("vortex", FEWER_SMS), *m = &machine;
+
+	for (unsigned i = 0; i < LENGTH(programs); i++) {
+		struct gtu_algorithm_options opt = { .iterations = programs[i].iterations };
+
+		OK(gtu_weave(NULL, s, &programs[i].f, d, &opt, NULL, &err));
+		memcpy(rank, d->rank, 8 * n);
+		memcpy(level, d->level, 4 * n);
+		for (opt.unit = GTU_WITH_SCU_BASIC; opt.unit < UNITS; opt.unit++) {
+			if (!s->parts && opt.unit != GTU_WITH_WEAVER)
+				continue;
+			OK(gtu_weave(dev, s, &programs[i].f, d, &opt, NULL, &err));
+			CHECK(!memcmp(rank, d->rank, 8 * n) && !memcmp(level, d->level, 4 * n));
+		}
+		for (unsigned mapping = 0; mapping < LAB_WVR_MAPPINGS; mapping++) {
+			const struct lab_weave_config config = {
+				.mapping = mapping, .storage = s, .functions = &programs[i].f, .context = d,
+				.iterations = programs[i].iterations, .weights = programs[i].weights,
+				.array = { { "level", d->level, 4 * n }, { "active", d->active, 4 * n },
+					   { "next", d->next, 4 * n }, { "rank", d->rank, 8 * n }, { "sum", d->sum, 8 * n } },
+				.arrays = 5, .shape = lab_weaver_published, .eghw_requests = 4,
+			};
+			struct lab_weave_report report;
+
+			memset(d->seen, 0, 8 * s->edges);
+			OK(lab_weave_run(m, &config, NULL, &report, &err));
+			CHECKF(!memcmp(rank, d->rank, 8 * n) && !memcmp(level, d->level, 4 * n),
+			       "%s over %s by %s: another result", programs[i].name, name, lab_wvr_mapping_name[mapping]);
+			CHECK(report.cycles > 100 * report.iterations);
+			CHECK(report.accesses > n);
+			CHECK(mapping != LAB_MAP_WEAVER || report.weaver.core.work > 0);
+			if (!programs[i].real)
+				continue;
+			CHECK_EQ(report.accesses, report.iterations * (2 * d->g->m + 3 * n));
+			for (uint64_t e = 0, calls = 0; e < s->edges; e++) {
+				CHECK(!d->seen[e] || d->seen[e] == report.iterations);
+				calls += d->seen[e];
+				CHECK(e + 1 < s->edges || calls == report.iterations * d->g->m);
+			}
+		}
+	}
+}
+
+TEST(one_source_in_process_and_in_the_laboratory)
+{
+	struct gtu_graph *g = generate((struct gtu_generate_options){ .kind = GTU_GEN_KRONECKER, .scale = 8, .degree = 6 });
+	struct gtu_graph weighted = *g;
+	struct gtu_device *dev = open_model("model");
+	struct data d = { .g = &weighted };
+	uint32_t *weight = test_alloc(g->m, 4);
+	struct gtu_weave_storage s;
+	struct ell ell = { &weighted, 0 };
+
+	for (uint64_t e = 0; e < g->m; e++)
+		weight[e] = 1 + (uint32_t)(gtu_graph_target(g, e) * 7 % 32);
+	weighted.weight = weight;
+	weighted.weight_type = GTU_WEIGHT_U32;
+	d.source = (uint32_t)busiest(g);
+	d.level = test_alloc(g->n, 8);
+	d.active = test_alloc(g->n, 8);
+	d.next = test_alloc(g->n, 8);
+	d.rank = test_alloc(g->n, 8);
+	d.sum = test_alloc(g->n, 8);
+	for (uint64_t v = 0; v < g->n; v++)
+		if (g->row[v + 1] - g->row[v] > ell.width)
+			ell.width = g->row[v + 1] - g->row[v];
+	d.seen = test_alloc(g->n * ell.width, 8);
+	OK(gtu_weave_csr(&weighted, 0, &s, &err));
+	one_storage("CSR", &s, &d, dev);
+	gtu_weave_close(&s);
+	OK(gtu_weave_csr(&weighted, 5, &s, &err));
+	one_storage("parts", &s, &d, dev);
+	gtu_weave_close(&s);
+	OK(gtu_weave_csc(&weighted, 0, &s, &err));
+	one_storage("CSC", &s, &d, dev);
+	gtu_weave_close(&s);
+	s = (struct gtu_weave_storage){ .vertices = g->n, .entries = g->n, .edges = g->n * ell.width,
+					.get_neighbor = ell_neighbor, .get_edge = ell_edge, .context = &ell };
+	one_storage("ELL", &s, &d, dev);
+}
+
+static void lost_gather(const struct gtu_weave_iteration *t, uint64_t source, uint64_t target, double weight)
+{
+	struct data *d = t->context;
+
+	(void)source, (void)weight;
+	GTU_WEAVE_STORE(t, &d->next[target], 1);
+}
+
+static uint64_t no_entry(const struct gtu_weave_iteration *t)
+{
+	(void)t;
+	return 0;
+}
+
+TEST(accesses_and_programs_that_the_laboratory_refuses)
+{
+	struct gtu_graph *g = generate((struct gtu_generate_options){ .kind = GTU_GEN_KRONECKER, .scale = 5, .degree = 4 });
+	struct data d = { .g = g, .level = test_alloc(g->n, 8), .next = test_alloc(g->n, 8) };
+	struct gtu_weave_functions f = { .gather = lost_gather };
+	struct gtu_weave_storage s;
+	struct lab_weave_config config = { .mapping = LAB_MAP_WEAVER, .storage = &s, .functions = &f, .context = &d,
+					   .array = { { "level", d.level, 4 * g->n } }, .arrays = 1,
+					   .shape = lab_weaver_published };
+	struct lab_weave_report report;
+	const struct lab_machine machine = machine_of("vortex", FEWER_SMS), *m = &machine;
+
+	OK(gtu_weave_csr(g, 0, &s, &err));
+	FAILS(lab_weave_run(m, &config, NULL, &report, &err), GTU_ERR_FAIL, "outside the arrays");
+	config.array[0] = (struct lab_weave_array){ "next", d.next, 4 * g->n };
+	OK(lab_weave_run(m, &config, NULL, &report, &err));
+	CHECK_EQ(report.accesses, g->m);
+	config.array[0].bytes = 3;
+	FAILS(lab_weave_run(m, &config, NULL, &report, &err), GTU_ERR_USAGE, "multiple of 8 bytes");
+	config.array[0].bytes = 8;
+	config.mapping = LAB_WVR_MAPPINGS;
+	FAILS(lab_weave_run(m, &config, NULL, &report, &err), GTU_ERR_USAGE, "mapping 6 does not exist");
+	config.mapping = LAB_MAP_VERTEX;
+	f.frontier = no_entry;
+	FAILS(lab_weave_run(m, &config, NULL, &report, &err), GTU_ERR_UNSUPPORTED, "frontier");
+	gtu_weave_close(&s);
+}
+
+TEST_MAIN

@@ -197,7 +197,7 @@ CPU_KERNEL := extern "C" __global__ void( __launch_bounds__\([^)]*\))? [A-Za-z0-
 CPU_FLAGS := -Iinclude -I. -std=c++17 -Wall -Wextra -Wno-unknown-pragmas \
 	-fno-strict-aliasing -fPIC
 TEST_CUDA := $(wildcard tests/cuda/*.cu)
-TEST_CUDA_HEADERS := $(wildcard include/gtu/*.cuh) include/uapi/gtu/hw.h
+TEST_CUDA_HEADERS := $(wildcard include/gtu/*.cuh tests/cuda/*.h) include/gtu/weave.h include/uapi/gtu/hw.h
 build/tests/fake/kernels.list: $(CUDA_SRC) $(TEST_CUDA) $(TEST_CUDA_HEADERS)
 	@mkdir -p $(@D)
 	$(Q)printf '#include "%s"\n' $(CUDA)/kernels.cu $(TEST_CUDA) | $(CXX) -E -P $(CPU_FLAGS) -x c++ - | \
@@ -225,11 +225,11 @@ build/tests/%.fatbin: tests/cuda/%.cu $(TEST_CUDA_HEADERS)
 	@mkdir -p $(@D)
 	$(call say,NVCC,$<)
 	$(Q)$(NVCC) -O3 -std=c++17 -fatbin -gencode arch=compute_90,code=sm_90 \
-		-gencode arch=compute_80,code=compute_80 -Iinclude -o $@ $<
+		-gencode arch=compute_80,code=compute_80 -Iinclude -I. -o $@ $<
 endif
 
 # files that these tests open at run time
-$(addprefix $(B)/tests/,test_cuda test_gpu test_gpu_cpu test_records test_listings test_aperture): | $(FAKE_CUDA) $(TEST_FATBIN)
+$(addprefix $(B)/tests/,test_cuda test_gpu test_gpu_cpu test_records test_listings test_aperture test_weave_gpu): | $(FAKE_CUDA) $(TEST_FATBIN)
 
 .PHONY: unit-tests
 unit-tests: $(UNIT_BIN) $(FAKE_CUDA) $(TEST_FATBIN)

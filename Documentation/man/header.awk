@@ -99,6 +99,12 @@ in_struct {
 	next
 }
 
+in_define {
+	code = code $0 "\n"
+	in_define = /\\$/
+	next
+}
+
 prototype != "" {
 	prototype = prototype "\n" $0
 	if (/[;{]$/)
@@ -143,7 +149,7 @@ function end_prototype()
 /^$/ { blank = 1; next }
 /^extern "C"/ || /^}$/ { next }
 /^#define [A-Z_]*_H$/ { next }
-/^#define/ { code = code $0 "\n"; next }
+/^#define/ { code = code $0 "\n"; in_define = /\\$/; next }
 /^(struct|enum) [a-z_0-9]+ \{$/ { code = code $0 "\n"; in_struct = 1; next }
 /^(struct|enum) .*;$/ && !/\(/ { code = code $0 "\n"; next }
 /^enum .*\};$/ { code = code $0 "\n"; next }

@@ -65,10 +65,13 @@ struct gtu_weave_iteration {
 };
 
 /*
- * Functions that are also to run in the laboratory access the program's arrays by these: then the
- * access is simulated, too. In process they only access memory. GTU_WEAVE_UPDATE() is an lvalue for
- * a read and a write that are atomic among lanes: GTU_WEAVE_UPDATE(t, &sum[v]) += share;
+ * Functions that are also to run in the laboratory or on a GPU (gtu/weave.cuh) are declared by
+ * GTU_WEAVE_FUNCTION, and access the program's arrays by the macros below: then the access is
+ * simulated, or atomic among threads. In process they only access memory. They must be C and C++.
  */
+#ifndef GTU_WEAVE_FUNCTION
+#define GTU_WEAVE_FUNCTION static
+
 static inline void gtu_weave_access(const struct gtu_weave_iteration *t, const void *at, uint32_t bytes,
 				    enum gtu_weave_kind kind)
 {
@@ -79,7 +82,12 @@ static inline void gtu_weave_access(const struct gtu_weave_iteration *t, const v
 	(*(gtu_weave_access(t, pointer, (uint32_t)sizeof(*(pointer)), kind), (pointer)))
 #define GTU_WEAVE_LOAD(t, pointer) GTU_WEAVE_AT(t, pointer, GTU_WEAVE_READ)
 #define GTU_WEAVE_STORE(t, pointer, value) ((void)(GTU_WEAVE_AT(t, pointer, GTU_WEAVE_WRITE) = (value)))
-#define GTU_WEAVE_UPDATE(t, pointer) GTU_WEAVE_AT(t, pointer, GTU_WEAVE_ATOMIC)
+/* *pointer += x */
+#define GTU_WEAVE_ADD(t, pointer, x) ((void)(GTU_WEAVE_AT(t, pointer, GTU_WEAVE_ATOMIC) += (x)))
+/* *pointer = x if that is less; true if it was. @x is evaluated twice. */
+#define GTU_WEAVE_LOWER(t, pointer, x) \
+	((x) < GTU_WEAVE_AT(t, pointer, GTU_WEAVE_ATOMIC) ? (*(pointer) = (x), true) : false)
+#endif
 
 /*
  * All run sequentially on the caller's thread: a gather that adds needs no atomics. Any except

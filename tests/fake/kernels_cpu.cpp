@@ -13,6 +13,7 @@
 #include "libruntime/backend/cuda/kernels.cu"
 #include "tests/cuda/listings.cu"
 #include "tests/cuda/records.cu"
+#include "tests/cuda/weave.cu"
 
 #define THREADS_MOST	1024
 #define STACK		(256 << 10)

@@ -1,127 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * Programs over gtu/weave.h run from one source: by gtu_weave() with every unit, and in the laboratory
+ * Programs over gtu/weave.h run from one source (tests/cuda/weave_programs.h): by gtu_weave() with every unit, and in the laboratory
  * under every mapping, with equal results, over CSR, CSC, split vertices and a storage of the caller
  * (ELL). Their accesses cost simulated time.
  */
 #include "firmware-model/lab/kernels/weave.h"
+#include "tests/cuda/weave_programs.h"
 #include "tests/unit/library.h"
 #include "lab_test.h"
 
-#define FAR UINT32_MAX
 #define UNITS (GTU_WITH_WEAVER + 1)
-
-struct data {
-	const struct gtu_graph *g;
-	uint32_t source;
-	uint32_t *level, *active, *next;	/* n each */
-	double *rank, *sum;
-	uint64_t *seen;				/* edges: calls of gather */
-};
-
-/* ---- BFS ------------------------------------------------------------------------------------------ */
-
-static void bfs_init(const struct gtu_weave_iteration *t, uint64_t v)
-{
-	struct data *d = t->context;
-
-	GTU_WEAVE_STORE(t, &d->level[v], v == d->source ? 0 : FAR);
-}
-
-static bool bfs_old(const struct gtu_weave_iteration *t, uint64_t v)
-{
-	struct data *d = t->context;
-
-	return GTU_WEAVE_LOAD(t, &d->level[v]) != t->iteration;
-}
-
-static bool bfs_reached(const struct gtu_weave_iteration *t, uint64_t v)
-{
-	struct data *d = t->context;
-
-	return GTU_WEAVE_LOAD(t, &d->level[v]) != FAR;
-}
-
-static void bfs_gather(const struct gtu_weave_iteration *t, uint64_t source, uint64_t target, double weight)
-{
-	struct data *d = t->context;
-
-	(void)source, (void)weight;
-	GTU_WEAVE_STORE(t, &d->level[target], (uint32_t)t->iteration + 1);
-}
-
-static bool bfs_apply(const struct gtu_weave_iteration *t, uint64_t v)
-{
-	struct data *d = t->context;
-
-	return GTU_WEAVE_LOAD(t, &d->level[v]) == t->iteration + 1;
-}
-
-/* ---- Shortest paths --------------------------------------------------------------------------------- */
-
-static void sssp_init(const struct gtu_weave_iteration *t, uint64_t v)
-{
-	struct data *d = t->context;
-
-	d->level[v] = v == d->source ? 0 : FAR;
-	d->active[v] = v == d->source;
-	d->next[v] = 0;
-}
-
-static bool sssp_sleeps(const struct gtu_weave_iteration *t, uint64_t v)
-{
-	struct data *d = t->context;
-
-	return !GTU_WEAVE_LOAD(t, &d->active[v]);
-}
-
-static void sssp_gather(const struct gtu_weave_iteration *t, uint64_t source, uint64_t target, double weight)
-{
-	struct data *d = t->context;
-	const uint32_t cost = GTU_WEAVE_LOAD(t, &d->level[source]) + (uint32_t)weight;
-
-	if (cost >= GTU_WEAVE_LOAD(t, &d->level[target]))
-		return;
-	GTU_WEAVE_UPDATE(t, &d->level[target]) = cost;
-	GTU_WEAVE_STORE(t, &d->next[target], 1);
-}
-
-static bool sssp_apply(const struct gtu_weave_iteration *t, uint64_t v)
-{
-	struct data *d = t->context;
-	const uint32_t wakes = GTU_WEAVE_LOAD(t, &d->next[v]);
-
-	GTU_WEAVE_STORE(t, &d->active[v], wakes);
-	GTU_WEAVE_STORE(t, &d->next[v], 0);
-	return wakes;
-}
-
-/* ---- Sums over edges, each counted by its index ------------------------------------------------------ */
-
-static void sum_gather(const struct gtu_weave_iteration *t, uint64_t source, uint64_t target, double weight)
-{
-	struct data *d = t->context;
-
-	d->seen[t->edge]++;
-	GTU_WEAVE_UPDATE(t, &d->sum[target]) += GTU_WEAVE_LOAD(t, &d->rank[source]) * weight;
-}
-
-static bool sum_apply(const struct gtu_weave_iteration *t, uint64_t v)
-{
-	struct data *d = t->context;
-
-	GTU_WEAVE_STORE(t, &d->rank[v], GTU_WEAVE_LOAD(t, &d->sum[v]) / 64);
-	GTU_WEAVE_STORE(t, &d->sum[v], 0);
-	return true;
-}
-
-static void sum_init(const struct gtu_weave_iteration *t, uint64_t v)
-{
-	struct data *d = t->context;
-
-	d->rank[v] = (double)(v % 5);	/* sums are exact, whatever their order */
-	d->sum[v] = 0;
-}
 
 static const struct {
 	const char *name;
@@ -167,9 +55,10 @@ static int ell_edge(const struct gtu_weave_storage *s, uint64_t edge, uint64_t *
 	return 0;
 }
 
-static void one_storage(const char *name, const struct gtu_weave_storage *s, struct data *d, struct gtu_device *dev)
+static void one_storage(const char *name, const struct gtu_weave_storage *s, const struct gtu_graph *g,
+			struct weave_data *d, struct gtu_device *dev)
 {
-	const uint64_t n = d->g->n;
+	const uint64_t n = g->n;
 	double *rank = test_alloc(n, 8);
 	uint32_t *level = test_alloc(n + 1, 4);
 	const struct lab_machine machine = machine_of("vortex", FEWER_SMS), *m = &machine;
@@ -205,11 +94,11 @@ static void one_storage(const char *name, const struct gtu_weave_storage *s, str
 			CHECK(mapping != LAB_MAP_WEAVER || report.weaver.core.work > 0);
 			if (!programs[i].real)
 				continue;
-			CHECK_EQ(report.accesses, report.iterations * (2 * d->g->m + 3 * n));
+			CHECK_EQ(report.accesses, report.iterations * (2 * g->m + 3 * n));
 			for (uint64_t e = 0, calls = 0; e < s->edges; e++) {
 				CHECK(!d->seen[e] || d->seen[e] == report.iterations);
 				calls += d->seen[e];
-				CHECK(e + 1 < s->edges || calls == report.iterations * d->g->m);
+				CHECK(e + 1 < s->edges || calls == report.iterations * g->m);
 			}
 		}
 	}
@@ -220,7 +109,7 @@ TEST(one_source_in_process_and_in_the_laboratory)
 	struct gtu_graph *g = generate((struct gtu_generate_options){ .kind = GTU_GEN_KRONECKER, .scale = 8, .degree = 6 });
 	struct gtu_graph weighted = *g;
 	struct gtu_device *dev = open_model("model");
-	struct data d = { .g = &weighted };
+	struct weave_data d = { 0 };
 	uint32_t *weight = test_alloc(g->m, 4);
 	struct gtu_weave_storage s;
 	struct ell ell = { &weighted, 0 };
@@ -240,22 +129,22 @@ TEST(one_source_in_process_and_in_the_laboratory)
 			ell.width = g->row[v + 1] - g->row[v];
 	d.seen = test_alloc(g->n * ell.width, 8);
 	OK(gtu_weave_csr(&weighted, 0, &s, &err));
-	one_storage("CSR", &s, &d, dev);
+	one_storage("CSR", &s, g, &d, dev);
 	gtu_weave_close(&s);
 	OK(gtu_weave_csr(&weighted, 5, &s, &err));
-	one_storage("parts", &s, &d, dev);
+	one_storage("parts", &s, g, &d, dev);
 	gtu_weave_close(&s);
 	OK(gtu_weave_csc(&weighted, 0, &s, &err));
-	one_storage("CSC", &s, &d, dev);
+	one_storage("CSC", &s, g, &d, dev);
 	gtu_weave_close(&s);
 	s = (struct gtu_weave_storage){ .vertices = g->n, .entries = g->n, .edges = g->n * ell.width,
 					.get_neighbor = ell_neighbor, .get_edge = ell_edge, .context = &ell };
-	one_storage("ELL", &s, &d, dev);
+	one_storage("ELL", &s, g, &d, dev);
 }
 
 static void lost_gather(const struct gtu_weave_iteration *t, uint64_t source, uint64_t target, double weight)
 {
-	struct data *d = t->context;
+	struct weave_data *d = t->context;
 
 	(void)source, (void)weight;
 	GTU_WEAVE_STORE(t, &d->next[target], 1);
@@ -270,7 +159,7 @@ static uint64_t no_entry(const struct gtu_weave_iteration *t)
 TEST(accesses_and_programs_that_the_laboratory_refuses)
 {
 	struct gtu_graph *g = generate((struct gtu_generate_options){ .kind = GTU_GEN_KRONECKER, .scale = 5, .degree = 4 });
-	struct data d = { .g = g, .level = test_alloc(g->n, 8), .next = test_alloc(g->n, 8) };
+	struct weave_data d = { .level = test_alloc(g->n, 8), .next = test_alloc(g->n, 8) };
 	struct gtu_weave_functions f = { .gather = lost_gather };
 	struct gtu_weave_storage s;
 	struct lab_weave_config config = { .mapping = LAB_MAP_WEAVER, .storage = &s, .functions = &f, .context = &d,

@@ -21,9 +21,10 @@ extern "C" {
  * range of edge indices. Its base vertex is the vertex that owns those edges: the source if the
  * storage pushes, else the target. gtu_weave_csr() and gtu_weave_csc() make a storage from a graph.
  *
- * A custom storage (zeroed, then filled in; `parts` NULL) supplies both functions itself. It runs
- * with GTU_WITH_NONE and GTU_WITH_WEAVER only; the other units need rows in memory. The functions
- * return 0, or a negative enum gtu_status with a sentence, which ends the run.
+ * A custom storage (zeroed, then filled in; `parts` NULL) supplies both functions itself, in any
+ * format. GTU_WITH_NONE and GTU_WITH_WEAVER call them for each edge; for the other units, which read
+ * rows in memory, gtu_weave() first copies the storage: 16 bytes for an entry and 24 for an edge. The
+ * functions return 0, or a negative enum gtu_status with a sentence, which ends the run.
  */
 struct gtu_weave_storage {
 	uint64_t vertices, edges, entries; /* upper bounds of the respective indices */

@@ -24,6 +24,18 @@ static inline bool has_targets(const struct gtu_alg_for_each_edge *edges)
 	return edges->w.g->col;
 }
 
+int gtu_alg_check_entry(const struct gtu_weave_storage *s, uint64_t entry, uint64_t base, uint64_t first,
+			uint64_t degree, struct gtu_error *err)
+{
+	if (gtu_likely(base < s->vertices && first <= s->edges && degree <= s->edges - first))
+		return 0;
+	return gtu_fail(err, GTU_ERR_INPUT,
+			"entry %llu of the storage has %llu edges from %llu on and vertex "
+			"%llu, but the storage has %llu edges and %llu vertices",
+			(unsigned long long)entry, (unsigned long long)degree, (unsigned long long)first,
+			(unsigned long long)base, (unsigned long long)s->edges, (unsigned long long)s->vertices);
+}
+
 /* Vertex and edges of entry @i of the frontier; no edges if it is outside the range. */
 static inline int entry_of(struct gtu_alg *a, const struct gtu_alg_for_each_edge *edges,
 			   const struct gtu_alg_frontier *f, uint64_t i, uint64_t *v, uint64_t *e, uint64_t *end)
@@ -40,13 +52,9 @@ static inline int entry_of(struct gtu_alg *a, const struct gtu_alg_for_each_edge
 	rc = s->get_neighbor(s, entry, v, e, &degree, a->err);
 	if (rc)
 		return rc;
-	if (gtu_unlikely(*v >= s->vertices || *e > s->edges || degree > s->edges - *e))
-		return gtu_fail(a->err, GTU_ERR_INPUT,
-				"entry %llu of the storage has %llu edges from %llu on and vertex "
-				"%llu, but the storage has %llu edges and %llu vertices",
-				(unsigned long long)entry, (unsigned long long)degree, (unsigned long long)*e,
-				(unsigned long long)*v, (unsigned long long)s->edges,
-				(unsigned long long)s->vertices);
+	rc = gtu_alg_check_entry(s, entry, *v, *e, degree, a->err);
+	if (rc)
+		return rc;
 	*end = *e + degree;
 	return 0;
 }

@@ -78,6 +78,10 @@ int gtu_alg_edges_end(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, in
 int gtu_alg_for_each_edge(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, const struct gtu_alg_frontier *f,
 		  gtu_alg_edge_fn *visitor, void *context);
 
+/* GTU_ERR_INPUT if what a storage's get_neighbor() has returned is out of its bounds. */
+int gtu_alg_check_entry(const struct gtu_weave_storage *s, uint64_t entry, uint64_t base, uint64_t first,
+			uint64_t degree, struct gtu_error *err);
+
 /*
  * Append @v to edges->out, for visitors. With PEG it is pushed into the unit's output list, which
  * is appended when the loop ends, in the unit's order: the visitor must not read edges->out.

@@ -12,10 +12,13 @@
 /* ---- Storage ------------------------------------------------------------------------------------- */
 
 struct gtu_weave_parts {
-	const struct gtu_graph *g;	/* the graph with the edges */
+	const struct gtu_graph *g;	/* the graph with the edges; NULL: a copy of a custom storage */
 	struct gtu_graph *transpose;	/* g, if the library created it */
 	struct gtu_graph rows;		/* entries as vertices, for units that read rows */
 	uint64_t *row, *vertex;		/* per entry; NULL: nothing is split */
+	/* of a copy, by edge: the vertex at the other end, the index in the storage, the weight */
+	uint64_t *other, *edge;
+	double *weight;
 };
 
 static int neighbors(const struct gtu_weave_storage *s, uint64_t entry, uint64_t *base, uint64_t *first,
@@ -118,15 +121,81 @@ int gtu_weave_csc(const struct gtu_graph *g, uint64_t part, struct gtu_weave_sto
 	return store(g, part, true, out, err);
 }
 
+static void free_parts(struct gtu_weave_parts *p)
+{
+	gtu_graph_close(p->transpose);
+	free(p->row);
+	free(p->vertex);
+	free(p->other);
+	free(p->edge);
+	free(p->weight);
+}
+
 void gtu_weave_close(struct gtu_weave_storage *s)
 {
 	if (s->parts) {
-		gtu_graph_close(s->parts->transpose);
-		free(s->parts->row);
-		free(s->parts->vertex);
+		free_parts(s->parts);
 		free(s->parts);
 	}
 	memset(s, 0, sizeof(*s));
+}
+
+/* The rows of a copy: its entries' edges, one after the other. Vertices beyond the entries have none. */
+static int copy_rows(const struct gtu_weave_storage *s, struct gtu_weave_parts *p, struct gtu_error *err)
+{
+	const uint64_t n = s->entries > s->vertices ? s->entries : s->vertices;
+	uint64_t i, first, degree, m = 0;
+	int rc = 0;
+
+	p->row = calloc(n + 1, sizeof(*p->row));
+	p->vertex = calloc(n + 1, sizeof(*p->vertex));
+	if (!p->row || !p->vertex)
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a copy of %llu entries", (unsigned long long)n);
+	for (i = 0; i < s->entries && !rc; i++) {
+		rc = s->get_neighbor(s, i, &p->vertex[i], &first, &degree, err);
+		if (!rc)
+			rc = gtu_alg_check_entry(s, i, p->vertex[i], first, degree, err);
+		p->row[i] = m;
+		m += rc ? 0 : degree;
+	}
+	for (; i <= n; i++)
+		p->row[i] = m;
+	p->rows = (struct gtu_graph){
+		.n = n, .m = m, .stored = m, .edge_bytes = 8, .weight_type = GTU_WEIGHT_F64, .row = p->row,
+		.name = "the storage",
+	};
+	return rc;
+}
+
+/* Copy a custom storage into rows, which every unit can read. */
+static int copy(const struct gtu_weave_storage *s, struct gtu_weave_parts *p, struct gtu_error *err)
+{
+	uint64_t i, e, base, first, degree, at;
+	int rc = copy_rows(s, p, err);
+
+	if (rc)
+		return rc;
+	p->rows.col = p->other = calloc(p->rows.m + 1, sizeof(*p->other));
+	p->rows.weight = p->weight = calloc(p->rows.m + 1, sizeof(*p->weight));
+	p->edge = calloc(p->rows.m + 1, sizeof(*p->edge));
+	if (!p->other || !p->weight || !p->edge)
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a copy of %llu edges",
+				(unsigned long long)p->rows.m);
+	for (i = 0; i < s->entries && !rc; i++) {
+		rc = s->get_neighbor(s, i, &base, &first, &degree, err);
+		at = p->row[i];
+		/* the storage may have changed since its edges were counted */
+		for (e = first; !rc && at < p->row[i + 1]; e++, at++) {
+			p->edge[at] = e;
+			rc = e < s->edges ? s->get_edge(s, e, &p->other[at], &p->weight[at], err) :
+					    gtu_alg_check_entry(s, i, base, first, degree, err);
+			if (!rc && p->other[at] >= s->vertices)
+				rc = gtu_fail(err, GTU_ERR_INPUT, "edge %llu of the storage has the vertex %llu, but "
+					      "there are %llu", (unsigned long long)e, (unsigned long long)p->other[at],
+					      (unsigned long long)s->vertices);
+		}
+	}
+	return rc;
 }
 
 /* ---- The kernel ------------------------------------------------------------------------------------ */
@@ -135,6 +204,7 @@ struct weave {
 	struct gtu_alg a;
 	struct gtu_alg_for_each_edge edges;
 	const struct gtu_weave_storage *s;
+	const struct gtu_weave_parts *parts;	/* the storage's, or of its copy; NULL: edges by get_edge() */
 	const struct gtu_weave_functions *f;
 	struct gtu_weave_iteration now;
 	struct gtu_alg_frontier list;	/* entries to register */
@@ -164,8 +234,8 @@ static int distribute(void *context, const struct gtu_alg_batch *batch)
 					(unsigned long long)base, (unsigned long long)w->s->vertices);
 		other = batch->target[i];
 		weight = 1;
-		if (w->s->parts)
-			weight = gtu_weight_number(w->s->parts->g->weight_type, batch->weight, i);
+		if (w->parts)
+			weight = gtu_weight_number(w->parts->rows.weight_type, batch->weight, i);
 		else
 			rc = w->s->get_edge(w->s, batch->edge[i], &other, &weight, w->a.err);
 		if (rc)
@@ -179,7 +249,7 @@ static int distribute(void *context, const struct gtu_alg_batch *batch)
 		if (leaves_out(w->f->filter_target, &w->now, w->s->pull ? base : other) ||
 		    (w->s->pull && leaves_out(w->f->filter_source, &w->now, other)))
 			continue;
-		w->now.edge = batch->edge[i];
+		w->now.edge = w->parts && w->parts->edge ? w->parts->edge[batch->edge[i]] : batch->edge[i];
 		w->f->gather(&w->now, w->s->pull ? other : base, w->s->pull ? base : other, weight);
 	}
 	return 0;
@@ -263,9 +333,11 @@ int gtu_weave(struct gtu_device *dev, const struct gtu_weave_storage *s,
 		.n = s->entries > s->vertices ? s->entries : s->vertices, .m = s->edges, .edge_bytes = 8,
 		.name = "the storage",
 	};
-	const struct gtu_graph *g = s->parts ? &s->parts->rows : &own;
-	struct weave w = { .s = s, .f = functions, .now.context = context };
-	int rc;
+	const struct gtu_graph *g;
+	const bool by_entry = opt->unit == GTU_WITH_NONE || opt->unit == GTU_WITH_WEAVER;
+	struct gtu_weave_parts copied = { 0 };
+	struct weave w = { .s = s, .parts = s->parts, .f = functions, .now.context = context };
+	int rc = 0;
 
 	if (!functions->frontier != !functions->get_frontier)
 		return gtu_fail(err, GTU_ERR_USAGE, "%s is NULL: a frontier needs its length and its entries",
@@ -273,22 +345,29 @@ int gtu_weave(struct gtu_device *dev, const struct gtu_weave_storage *s,
 	if (!functions->gather || !s->get_neighbor || !s->get_edge)
 		return gtu_fail(err, GTU_ERR_USAGE, "%s is NULL: it must be set",
 				!functions->gather ? "gather" : !s->get_neighbor ? "get_neighbor" : "get_edge");
-	if (!s->parts && opt->unit != GTU_WITH_NONE && opt->unit != GTU_WITH_WEAVER && opt->unit != GTU_WITH_GPU)
-		return gtu_fail(err, GTU_ERR_UNSUPPORTED,
-				"a custom storage needs Weaver or no unit: the other units read "
-				"rows in memory");
+	if (!s->parts && !by_entry && opt->unit != GTU_WITH_GPU) {
+		rc = copy(s, &copied, err);
+		w.parts = &copied;
+	}
+	if (rc) {
+		free_parts(&copied);
+		return rc;
+	}
+	g = w.parts ? &w.parts->rows : &own;
 	rc = gtu_alg_begin(&w.a, "weave", dev, g, &only, stats, err);
 	w.edges.edge_indices = w.edges.weights = true;
 	w.edges.pull = s->pull;
 	w.edges.enough = s->pull && functions->filter_target ? enough : NULL;
-	if (opt->unit == GTU_WITH_NONE || opt->unit == GTU_WITH_WEAVER)
+	if (by_entry)
 		w.edges.storage = s;
-	else if (s->parts)
-		w.edges.vertex = s->parts->vertex;
+	else if (w.parts)
+		w.edges.vertex = w.parts->vertex;
 	if (!rc)
 		rc = gtu_alg_edges_begin(&w.a, &w.edges, g, 8);
 	if (!rc)
 		rc = iterate(&w);
 	rc = gtu_alg_edges_end(&w.a, &w.edges, rc);
-	return gtu_alg_end(&w.a, rc);
+	rc = gtu_alg_end(&w.a, rc);
+	free_parts(&copied);
+	return rc;
 }

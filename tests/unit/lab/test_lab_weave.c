@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Programs over gtu/weave.h run from one source (tests/cuda/weave_programs.h): by gtu_weave() with every unit, and in the laboratory
- * under every mapping, with equal results, over CSR, CSC, split vertices and a storage of the caller
- * (ELL). Their accesses cost simulated time.
+ * under every mapping, with equal results, over CSR, CSC, split vertices and storages of the caller
+ * (ELL, hybrid). Their accesses cost simulated time.
  */
 #include "firmware-model/lab/kernels/weave.h"
 #include "tests/cuda/weave_programs.h"
@@ -24,22 +24,24 @@ static const struct {
 	{ "sums", { .init = sum_init, .gather = sum_gather, .apply = sum_apply }, true, true, 3 },
 };
 
-/* ---- ELL: rows of one length; a part of them is padding ------------------------------------------------ */
+/* ---- ELL: rows of one length, partly padding. Hybrid: the edges beyond a row's length are in a CSR ------------------------------------------------ */
 
 struct ell {
 	const struct gtu_graph *g;
 	uint64_t width;
+	bool hybrid;			/* entries from n on are the rests of rows, in the CSR after the ELL part */
 };
 
 static int ell_neighbor(const struct gtu_weave_storage *s, uint64_t entry, uint64_t *base, uint64_t *first,
 			uint64_t *degree, struct gtu_error *e)
 {
 	const struct ell *l = s->context;
+	const uint64_t v = entry % l->g->n, all = l->g->row[v + 1] - l->g->row[v], in_row = all < l->width ? all : l->width;
 
 	(void)e;
-	*base = entry;
-	*first = entry * l->width;
-	*degree = l->g->row[entry + 1] - l->g->row[entry];
+	*base = v;
+	*first = entry < l->g->n ? v * l->width : l->g->n * l->width + l->g->row[v] + in_row;
+	*degree = entry < l->g->n ? in_row : all - in_row;
 	return 0;
 }
 
@@ -47,7 +49,8 @@ static int ell_edge(const struct gtu_weave_storage *s, uint64_t edge, uint64_t *
 		    struct gtu_error *e)
 {
 	const struct ell *l = s->context;
-	const uint64_t at = l->g->row[edge / l->width] + edge % l->width;
+	const uint64_t rows = l->g->n * l->width;
+	const uint64_t at = edge < rows ? l->g->row[edge / l->width] + edge % l->width : edge - rows;
 
 	(void)e;
 	*other = gtu_graph_target(l->g, at);
@@ -70,8 +73,6 @@ static void one_storage(const char *name, const struct gtu_weave_storage *s, con
 		memcpy(rank, d->rank, 8 * n);
 		memcpy(level, d->level, 4 * n);
 		for (opt.unit = GTU_WITH_SCU_BASIC; opt.unit < UNITS; opt.unit++) {
-			if (!s->parts && opt.unit != GTU_WITH_WEAVER)
-				continue;
 			OK(gtu_weave(dev, s, &programs[i].f, d, &opt, NULL, &err));
 			CHECK(!memcmp(rank, d->rank, 8 * n) && !memcmp(level, d->level, 4 * n));
 		}
@@ -112,7 +113,7 @@ TEST(one_source_in_process_and_in_the_laboratory)
 	struct weave_data d = { 0 };
 	uint32_t *weight = test_alloc(g->m, 4);
 	struct gtu_weave_storage s;
-	struct ell ell = { &weighted, 0 };
+	struct ell ell = { &weighted, 0, false };
 
 	for (uint64_t e = 0; e < g->m; e++)
 		weight[e] = 1 + (uint32_t)(gtu_graph_target(g, e) * 7 % 32);
@@ -127,7 +128,7 @@ TEST(one_source_in_process_and_in_the_laboratory)
 	for (uint64_t v = 0; v < g->n; v++)
 		if (g->row[v + 1] - g->row[v] > ell.width)
 			ell.width = g->row[v + 1] - g->row[v];
-	d.seen = test_alloc(g->n * ell.width, 8);
+	d.seen = test_alloc(g->n * ell.width + g->m, 8);
 	OK(gtu_weave_csr(&weighted, 0, &s, &err));
 	one_storage("CSR", &s, g, &d, dev);
 	gtu_weave_close(&s);
@@ -140,6 +141,10 @@ TEST(one_source_in_process_and_in_the_laboratory)
 	s = (struct gtu_weave_storage){ .vertices = g->n, .entries = g->n, .edges = g->n * ell.width,
 					.get_neighbor = ell_neighbor, .get_edge = ell_edge, .context = &ell };
 	one_storage("ELL", &s, g, &d, dev);
+	ell.width = 3;
+	s.entries = 2 * g->n;
+	s.edges = g->n * ell.width + g->m;
+	one_storage("hybrid", &s, g, &d, dev);
 }
 
 static void lost_gather(const struct gtu_weave_iteration *t, uint64_t source, uint64_t target, double weight)

@@ -150,7 +150,9 @@ static void random_job(uint64_t *s, const struct player *p, struct gtu_hw_desc *
 		{ GTU_OP_SCU_EXPAND, SCU_WORDS | SCU_INDEX_WORDS | SCU_COUNT_WORDS, 0x17, 0x1f },
 		{ GTU_OP_IRU_STREAM, 2 << GTU_IRU_TARGET_SHIFT, 0x3c7, 7 },
 		{ GTU_OP_PEG_STREAM, GTU_PEG_WITH_DST, GTU_PEG_PARAM_MASK, 0x3f },
-		{ GTU_OP_WVR_STREAM, 0, GTU_WVR_PARAM_MASK, 3 },
+		{ GTU_OP_IRU_STREAM, GTU_IRU_RANGES, 0x1bc7, 0x1f },
+		{ GTU_OP_WVR_STREAM, 0, 7, 3 },
+		{ GTU_OP_WVR_STREAM, GTU_WVR_WITH_TARGET | GTU_WVR_WITH_WEIGHT, 0x67, 0xf },
 	};
 	unsigned int k = pick(s, sizeof(kind) / sizeof(*kind)), i, n = GTU_DESC_OPERANDS;
 	struct gtu_hw_operand *o = d->operand;

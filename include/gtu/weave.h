@@ -114,7 +114,7 @@ struct gtu_weave_functions {
 	bool (*apply)(const struct gtu_weave_iteration *t, uint64_t v);
 	/*
 	 * The entries to register in this iteration (getFrontier in figure 9): their number, at most
-	 * the storage's entries, and entry @i of them. Both or neither; NULL: all entries, in order.
+	 * the storage's entries, and the i-th entry. Both or neither; NULL: all entries, in order.
 	 */
 	uint64_t (*frontier)(const struct gtu_weave_iteration *t);
 	uint64_t (*get_frontier)(const struct gtu_weave_iteration *t, uint64_t i);

@@ -22,7 +22,7 @@ struct access {
 	uint8_t kind, bytes;
 };
 
-/* What the calls of a warp's lanes have reported. */
+/* The accesses that the calls of a warp's lanes have reported. */
 struct trace {
 	unsigned count[LAB_LANES];
 	struct access at[LAB_LANES][TRACE_MAX];

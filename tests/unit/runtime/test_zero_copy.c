@@ -2,9 +2,9 @@
 /*
  * Every unit reads the edge list in place. The backend gives the device a second mapping of the list
  * and the test takes the access rights of the first one away: an algorithm whose code on the CPU
- * touches an edge crashes. What the algorithms allocate for the device is counted: nothing for an
- * edge but what the SCU's operations write (the edge frontier) and what an algorithm computes
- * (costs, shares, labels).
+ * touches an edge crashes. The test counts the bytes that the algorithms allocate for the device:
+ * none for an edge, except for the output of the SCU's operations (the edge frontier) and for values
+ * that an algorithm computes (costs, shares, labels).
  */
 #include <sys/mman.h>
 #include <unistd.h>

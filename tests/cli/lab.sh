@@ -115,6 +115,11 @@ says "gtu lab run graphpeg checks 270 results against the reference" '"results_c
 says "gtu lab run graphpeg reports the mean over all algorithms" '"what": "PEG over hardware worklists"' p.json
 prints "gtu lab run graphpeg --table 4 runs over a file" "table 4  kc: unlimited over 8 entries" gtu lab run graphpeg --table 4 --graph own.mtx --set peg.blocks=1
 prints "lab run graphpeg --table 5 runs over a file" "table 5  kc: unlimited over 24 entries +own.mtx" gtu lab run graphpeg --table 5 --graph own.mtx
+{ echo "%%MatrixMarket matrix coordinate pattern general"; echo "2 2 1"; echo "1 2"; } >two.mtx
+check "gtu lab run emogi --figure 5 runs over one edge" gtu lab run emogi --figure 5 --graph two.mtx --json two.json
+lacks "a share of 0 is not divided by" "\bnan\b|\binf\b" two.json
+json "the number of rows without a value is in the JSON" two.json 'd["rows_without_value"] == 1 and all(r["ours"] is not None for r in d["rows"])'
+prints "the number of rows without a value is printed" "^1 row has no value over these graphs" gtu lab run emogi --figure 5 --graph two.mtx
 fails_with 2 "a figure without a row over a file is refused" "figure 11 has no row over these graphs" gtu lab run sparseweaver --figure 11 --graph own.mtx
 fails_with 2 "gtu lab run graphpeg refuses lists that exceed the shared memory" "exceed an SM" gtu lab run graphpeg --set peg.list_bytes=48128
 exits 2 "gtu lab run graphpeg refuses to set an unknown key" gtu lab run graphpeg --set peg.color=3

@@ -216,6 +216,8 @@ echo '[1, 2]' >array.json
 fails_with 3 "gtu report refuses an array" "it is an array of 2$" gtu report pr.json array.json -o x.html
 echo '{}' >none.json
 exits 3 "gtu report refuses an empty object" gtu report none.json -o x.html
+echo '{"experiment": "iru", "machine": "gtx980", "rows": []}' >norows.json
+fails_with 3 "gtu report refuses an experiment without a row" "norows.json of gtu lab run has no rows" gtu report norows.json -o x.html
 printf '{"\033[31m\\u001b": 1}' >control.json
 exits 3 "gtu report refuses a key with control characters" gtu report control.json -o x.html
 lacks "gtu report prints no control character of a key" $'\033'

@@ -98,6 +98,10 @@ exits 2 "gtu run refuses to run without an algorithm" gtu run
 exits 2 "gtu run refuses to run without a graph" gtu run bfs
 exits 2 "gtu run refuses iterations that are no number" gtu run pagerank g.txt --iterations some
 exits 2 "gtu run refuses an unknown kind of weights" gtu run sssp g.txt --source 10 --weights heavy
+printf '%%%%MatrixMarket matrix coordinate pattern general\n0 0 0\n' >novertex.mtx
+for kind in bfs cc pagerank kc gcn hash; do
+	fails_with 3 "$kind refuses a graph without vertices" "novertex.mtx has no vertices" gtu run $kind novertex.mtx
+done
 exits 3 "gtu run refuses a file that is no graph" gtu run bfs "$0" --source 10
 
 # a container's weights were chosen at its creation

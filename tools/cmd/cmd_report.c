@@ -96,8 +96,11 @@ static int open_file(struct report_file *f, struct gtu_error *err)
 	for (i = 0; i < KINDS && !is_of(&report_kinds[i], f->doc); i++)
 		;
 	if (i < KINDS) {
+		const struct json_value *rows = json_get_kind(f->doc, "rows", JSON_ARRAY);
+
 		f->kind = &report_kinds[i];
-		return 0;
+		return !rows || rows->count ? 0 :
+		       gtu_fail(err, GTU_ERR_INPUT, "%s of %s has no rows", f->path, f->kind->verb);
 	}
 	describe(f->doc, found, sizeof(found));
 	return gtu_fail(err, GTU_ERR_INPUT,

@@ -18,9 +18,14 @@ struct lab_figure_name lab_figure_name(unsigned figure)
 void lab_table_add(struct lab_table *t, unsigned figure, const char *graph, enum lab_rule rule, double paper,
 		   double ours, const char *what, ...)
 {
-	struct lab_row *more = realloc(t->row, (t->rows + 1) * sizeof(*more));
+	struct lab_row *more;
 	va_list ap;
 
+	if (!isfinite(ours)) {
+		t->without_value++;
+		return;
+	}
+	more = realloc(t->row, (t->rows + 1) * sizeof(*more));
 	if (!more) {
 		t->no_memory = true;
 		return;
@@ -150,6 +155,8 @@ void lab_table_print(const struct lab_table *t)
 		printf("%8.8s  %-56s %-20.20s %9s %9.3f %10s  %s\n", lab_figure_name(r->figure).text, r->what, r->graph, paper, r->ours, difference,
 		       lab_row_verdict(r));
 	}
+	if (t->without_value)
+		printf("%u %s no value over these graphs.\n", t->without_value, t->without_value == 1 ? "row has" : "rows have");
 }
 
 void lab_table_json(const struct lab_table *t, struct json *j)
@@ -173,6 +180,7 @@ void lab_table_json(const struct lab_table *t, struct json *j)
 		json_end_object(j);
 	}
 	json_end_array(j);
+	json_u64(j, "rows_without_value", t->without_value);
 }
 
 void lab_table_free(struct lab_table *t)

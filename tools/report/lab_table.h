@@ -26,9 +26,11 @@ struct lab_row {
 struct lab_table {
 	struct lab_row *row;
 	unsigned rows;
+	unsigned without_value;		/* rows left out, since their value is not a finite number */
 	bool no_memory;
 };
 
+/* Without a finite @ours, for example a ratio over 0 requests, the row is counted and left out. */
 void lab_table_add(struct lab_table *t, unsigned figure, const char *graph, enum lab_rule rule, double paper,
 		   double ours, const char *what, ...) __attribute__((format(printf, 7, 8)));
 /* "8", "table 4" */

@@ -199,10 +199,10 @@ static int select_terminals(struct request *q, struct gtu_error *err)
 	const unsigned takes = q->run.kind->takes;
 	int rc = 0;
 
+	if (!q->run.graph.n)
+		return gtu_fail(err, GTU_ERR_INPUT, "%s has no vertices, so %s has no result", q->run.path, q->run.kind->name);
 	if (!(takes & (RUN_TAKES_SOURCE | RUN_TAKES_SOURCES)))
 		return 0;
-	if (!q->run.graph.n)
-		return gtu_fail(err, GTU_ERR_INPUT, "%s has no vertices, but %s needs a source", q->run.path, q->run.kind->name);
 	rc = takes & RUN_TAKES_SOURCES ? select_sources(q, err) : select_source(q, err);
 	if (!rc && takes & RUN_TAKES_TARGET)
 		rc = find_vertex(q, "--target", q->target, &q->run.opt.target, err);

@@ -27,8 +27,6 @@ static int make_table(struct run *r, struct gtu_error *err)
 	uint64_t *key, u, e, end, n = 0;
 	int rc = 0;
 
-	if (!g->n)
-		return gtu_fail(err, GTU_ERR_INPUT, "%s has no vertices to look up", r->path);
 	if (g->n > UINT32_MAX)
 		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "hash needs 64-bit keys for pairs of vertices: %llu vertices exceed the limit of %u",
 				(unsigned long long)g->n, UINT32_MAX);

@@ -54,6 +54,18 @@ TEST(rank_order_needs_three_graphs)
 	lab_table_free(&t);
 }
 
+TEST(row_without_a_value_is_left_out_and_counted)
+{
+	struct lab_table t = { 0 };
+
+	lab_table_add(&t, 5, "a", LAB_COUNT_RULE, 1, NAN, "x");
+	lab_table_add(&t, 5, "b", LAB_COUNT_RULE, 1, INFINITY, "x");
+	lab_table_add(&t, 5, "c", LAB_COUNT_RULE, 1, 0, "x");
+	CHECKF(t.rows == 1 && t.without_value == 2, "%u rows, %u without a value", t.rows, t.without_value);
+	CHECK(!strcmp(t.row[0].graph, "c"));
+	lab_table_free(&t);
+}
+
 static char *plotted(const struct lab_table *t)
 {
 	size_t bytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The figures of EMOGI, sections 3.3 and 5, except HALO and Subway. */
+/* The figures of EMOGI, sections 3.3 and 5. HALO and Subway: lab_emogi_works.c. */
 #include "lab_emogi_runs.h"
 
 #include <math.h>
@@ -39,8 +39,9 @@ static double paper_value(const char *symbol, const char *of)
  * a lane's sectors or a warp's 32 edges. It is large for small graphs; the paper's graphs have 2^27
  * vertices.
  */
-static double longest_list(const struct lab_run *r, unsigned g, unsigned access, const struct lab_emogi_counts *c)
+static double longest_list(const struct emogi *e, unsigned g, unsigned access, const struct lab_emogi_counts *c)
 {
+	const struct lab_run *r = e->r;
 	const struct gtu_graph *graph = r->graph[g];
 	uint64_t v, most = 0;
 	double trips;
@@ -48,7 +49,7 @@ static double longest_list(const struct lab_run *r, unsigned g, unsigned access,
 	for (v = 0; v < graph->n; v++)
 		most = graph->row[v + 1] - graph->row[v] > most ? graph->row[v + 1] - graph->row[v] : most;
 	trips = ceil((double)most / (access == ACCESS_NAIVE ? 4 : 32));
-	return EMOGI_SOURCES * trips * r->m.link_round_trip_ns * 1e-9 / lab_seconds(&r->m, c->lab.cycles);
+	return e->sources * trips * r->m.link_round_trip_ns * 1e-9 / lab_seconds(&r->m, c->lab.cycles);
 }
 
 /*
@@ -65,31 +66,55 @@ static double lists_alone(const struct gtu_graph *g)
 	return 32.0 * (double)sectors / (8.0 * (double)g->m);
 }
 
+/* Shares of the four request sizes. @paper: the published ones; 0: none */
+static void request_sizes(struct lab_run *r, unsigned figure, const char *graph, const uint64_t *seen, const double *paper,
+			  const char *series)
+{
+	unsigned n;
+
+	for (n = 1; n <= 4; n++)
+		lab_run_row(r, figure, graph, LAB_COUNT_RULE, paper[n - 1] > 0 ? paper[n - 1] : NAN, emogi_share(seen, n),
+			    "%s: share of %u-byte requests", series, 32 * n);
+}
+
+/* Bandwidth over the link and of the host's DRAM, over time too. */
+static void array_bandwidth(struct emogi *e, unsigned x, const char *text)
+{
+	const struct lab_machine *m = &e->m[SETUP_PCIE3];
+	const struct lab_emogi_counts *c = &e->array[x];
+	double asked = (double)c->monitor[GTU_ZCM_C_BYTES(GTU_ZCM_HOST_READ)], host = (double)c->lab.link_host_bytes;
+	double seconds = lab_seconds(m, c->lab.cycles);
+	unsigned p;
+
+	lab_run_row(e->r, 4, "array", LAB_OPEN_RULE, NAN, host / seconds / 1e9, "%s: GB/s of the host's DRAM", text);
+	lab_run_row(e->r, 4, "array", LAB_COUNT_RULE, x == ACCESS_MERGED ? NAN : x ? 1 : 2, host / asked,
+		    "%s: bytes DRAM reads for each asked", text);
+	lab_run_row(e->r, 4, "array", LAB_OPEN_RULE, NAN, asked / (double)(4 * c->lab.lanes[LAB_LOAD]),
+		    "%s: bytes moved for each of the array", text);
+	for (p = 0; p < LAB_MONITOR_PARTS; p++)
+		lab_run_row(e->r, 4, "array", LAB_OPEN_RULE, NAN, (double)c->part[p] / (seconds / LAB_MONITOR_PARTS) / 1e9,
+			    "%s: GB/s over the link, eighth %u", text, p + 1);
+}
+
 static void array_figures(struct emogi *e)
 {
 	static const char *const text[] = { "strided", "merged, 32 bytes off", "merged and aligned", "UVM" };
+	static const double sizes[ACCESS_UVM][4] = { { 1, 0, 0, 0 }, { 0.5, 0, 0.5, 0 }, { 0, 0, 0, 1 } };
 	const struct lab_machine *m = &e->m[SETUP_PCIE3];
 	unsigned x;
 
 	for (x = 0; x < ACCESSES; x++) {
 		const struct lab_emogi_counts *c = &e->array[x];
 		const uint64_t *seen = c->monitor;
-		uint64_t asked = seen[GTU_ZCM_C_BYTES(GTU_ZCM_HOST_READ)], moved = asked + c->lab.uvm_bytes_in;
 
-		if (!moved)
+		if (!seen[GTU_ZCM_C_BYTES(GTU_ZCM_HOST_READ)] && !c->lab.uvm_bytes_in)
 			continue;	/* the machine has no unified memory */
 		lab_run_row(e->r, 4, "array", x == ACCESS_UVM ? LAB_OPEN_RULE : LAB_COUNT_RULE, x == ACCESS_ALIGNED ? 12.23 :
 				      x == ACCESS_UVM ? 9 : NAN, gbs(m, c), "%s: GB/s over the link", text[x]);
 		if (x == ACCESS_UVM)
 			continue;
-		lab_run_row(e->r, 4, "array", LAB_COUNT_RULE, x == ACCESS_MERGED ? NAN : x ? 1 : 2,
-			      (double)c->lab.link_host_bytes / (double)asked, "%s: bytes DRAM reads for each asked", text[x]);
-		lab_run_row(e->r, 4, "array", LAB_OPEN_RULE, NAN, (double)asked / (double)(4 * c->lab.lanes[LAB_LOAD]),
-			      "%s: bytes moved for each of the array", text[x]);
-		lab_run_row(e->r, 3, "array", LAB_COUNT_RULE, x == ACCESS_ALIGNED ? 1 : NAN, emogi_share(seen, 4),
-			      "%s: share of 128-byte requests", text[x]);
-		lab_run_row(e->r, 3, "array", LAB_COUNT_RULE, x == ACCESS_NAIVE ? 1 : x == ACCESS_MERGED ? 0.5 : NAN, emogi_share(seen, 1),
-			      "%s: share of 32-byte requests", text[x]);
+		array_bandwidth(e, x, text[x]);
+		request_sizes(e->r, 3, "array", seen, sizes[x], text[x]);
 		lab_run_row(e->r, 3, "array", LAB_OPEN_RULE, NAN, (double)seen[GTU_ZCM_C_FLIGHT_SUM] / (double)seen[GTU_ZCM_C_MONITORED],
 			      "%s: requests outstanding, mean", text[x]);
 		lab_run_row(e->r, 3, "array", LAB_OPEN_RULE, NAN, (double)seen[GTU_ZCM_C_FLIGHT_MAX],
@@ -97,12 +122,34 @@ static void array_figures(struct emogi *e)
 	}
 }
 
+/*
+ * Section 3.3: items "can be evicted before all elements are traversed". A thread's line stays in
+ * use for its 32 words, so that the lines of an SM's threads compete for its L1.
+ */
+static void strided_figure(struct emogi *e)
+{
+	const struct lab_machine *m = &e->m[SETUP_PCIE3];
+	unsigned i;
+
+	for (i = 0; i < EMOGI_WARPS; i++) {
+		const struct lab_emogi_counts *c = &e->strided[i];
+
+		lab_run_row(e->r, 4, "array", LAB_OPEN_RULE, NAN, 128.0 * LAB_LANES * emogi_warps[i] / m->l1_size,
+			    "strided, %u warps an SM: lines in use over the L1's", emogi_warps[i]);
+		lab_run_row(e->r, 4, "array", LAB_OPEN_RULE, NAN,
+			    (double)c->monitor[GTU_ZCM_C_BYTES(GTU_ZCM_HOST_READ)] / (double)(4 * c->lab.lanes[LAB_LOAD]),
+			    "strided, %u warps an SM: bytes moved for each", emogi_warps[i]);
+	}
+}
+
+#define DEGREE_STEP	8u		/* figure 6 ends at a degree of 96 */
+#define DEGREES		12u
+
 /* Figure 6 and table 2: properties of the graphs. */
 static void graph_figures(struct emogi *e)
 {
-	static const unsigned upto[] = { 16, 32, 48, 96 };
 	struct lab_run *r = e->r;
-	uint64_t below[4], middle, v, degree;
+	uint64_t below[DEGREES], middle, v, degree;
 	unsigned g, i;
 
 	for (g = 0; g < r->graphs; g++) {
@@ -112,15 +159,15 @@ static void graph_figures(struct emogi *e)
 		memset(below, 0, sizeof(below));
 		for (middle = v = 0; v < graph->n; v++) {
 			degree = graph->row[v + 1] - graph->row[v];
-			for (i = 0; i < 4; i++)
-				below[i] += degree <= upto[i] ? degree : 0;
+			for (i = 0; i < DEGREES; i++)
+				below[i] += degree <= DEGREE_STEP * (i + 1) ? degree : 0;
 			middle += degree >= 16 && degree <= 48 ? degree : 0;
 		}
 		lab_run_row(r, LAB_TABLE(2), label, LAB_COUNT_RULE, paper_value(symbol, "GK=31.4 GU=32 FS=55 ML=221"),
 				      (double)graph->m / (double)graph->n, "edges a vertex");
-		for (i = 0; i < 4; i++)
+		for (i = 0; i < DEGREES; i++)
 			lab_run_row(r, 6, label, LAB_OPEN_RULE, NAN, (double)below[i] / (double)graph->m,
-				      "degree up to %u: share of the edges", upto[i]);
+				      "degree up to %u: share of the edges", DEGREE_STEP * (i + 1));
 		lab_run_row(r, 6, label, LAB_COUNT_RULE, paper_value(symbol, "GU=1"), (double)middle / (double)graph->m,
 			      "degree 16 to 48: share of the edges");
 	}
@@ -136,23 +183,29 @@ static void bfs_of_graph(struct emogi *e, unsigned g, struct bfs_sums *sum)
 	struct lab_run *r = e->r;
 	const struct lab_machine *m = &e->m[SETUP_PCIE3];
 	const char *label = lab_run_label(r, g), *symbol = r->symbol[g];
-	double list = 8.0 * (double)r->graph[g]->m * EMOGI_SOURCES, q;
+	double list = 8.0 * (double)r->graph[g]->m * e->sources, q, edges = 0;
+	double sizes[ACCESS_UVM][4] = { { paper_value(symbol, "FS=0.987") }, { 0, 0, 0, paper_value(symbol, "ML=0.467") } };
 	struct lab_emogi_counts s[ACCESSES], other;
 	unsigned x, accesses = m->uvm ? ACCESSES : ACCESS_UVM;
+	char series[24];
 
 	for (x = 0; x < accesses; x++)
 		s[x] = emogi_counts(e, g, LAB_EMOGI_BFS, x, WIDTH_8, SETUP_PCIE3);
-	lab_run_row(r, 5, label, LAB_COUNT_RULE, paper_value(symbol, "FS=0.987"), emogi_share(s[0].monitor, 1),
-		      "BFS naive: share of 32-byte requests");
-	for (x = 0; x < ACCESS_UVM; x++)
-		lab_run_row(r, 5, label, LAB_COUNT_RULE, x == ACCESS_MERGED ? paper_value(symbol, "ML=0.467") : NAN, emogi_share(s[x].monitor, 4),
-			      "BFS %s: share of 128-byte requests", access_names[x]);
+	for (x = 0; x < ACCESS_UVM; x++) {
+		snprintf(series, sizeof(series), "BFS %s", access_names[x]);
+		request_sizes(r, 5, label, s[x].monitor, sizes[x], series);
+	}
 	lab_run_row(r, 5, label, LAB_SPEEDUP_RULE, paper_value(symbol, "GK=1.86 GU=1.25"), emogi_share(s[2].monitor, 4) / emogi_share(s[1].monitor, 4),
 		      "BFS aligned: 128-byte share over merged's");
 	sum->merged_share += emogi_share(s[1].monitor, 4) / r->graphs;
 	for (x = 0; x < ACCESS_UVM; x++)
-		lab_run_row(r, 7, label, LAB_OPEN_RULE, NAN, (double)emogi_requests(s[x].monitor) / 1e6 / EMOGI_SOURCES,
+		lab_run_row(r, 7, label, LAB_OPEN_RULE, NAN, (double)emogi_requests(s[x].monitor) / 1e6 / e->sources,
 			      "BFS %s: millions of requests", access_names[x]);
+	for (x = 0; x < e->sources; x++)
+		edges += (double)e->s[g].traversed[x];
+	for (x = 0; x < accesses; x++)
+		lab_run_row(r, 9, label, LAB_OPEN_RULE, NAN, edges / lab_seconds(m, s[x].lab.cycles) / 1e9,
+			      "BFS %s: billions of edges a second", access_names[x]);
 	for (x = 0; x < 2; x++) {
 		q = 1 - (double)emogi_requests(s[x + 1].monitor) / (double)emogi_requests(s[x].monitor);
 		sum->removed[x] = fmax(sum->removed[x], q);
@@ -167,7 +220,7 @@ static void bfs_of_graph(struct emogi *e, unsigned g, struct bfs_sums *sum)
 		lab_run_row(r, 8, label, LAB_OPEN_RULE, NAN, gbs(m, &s[x]), "BFS %s: GB/s over the link", access_names[x]);
 	}
 	for (x = 0; x < ACCESS_UVM; x++)
-		lab_run_row(r, 8, label, LAB_OPEN_RULE, NAN, longest_list(r, g, x, &s[x]),
+		lab_run_row(r, 8, label, LAB_OPEN_RULE, NAN, longest_list(e, g, x, &s[x]),
 			      "BFS %s: share of the time of the longest list", access_names[x]);
 	q = (double)s[2].monitor[GTU_ZCM_C_BYTES(GTU_ZCM_HOST_READ)] / list;
 	sum->amplified[0] = fmax(sum->amplified[0], q);
@@ -224,7 +277,7 @@ static void bfs_figures(struct emogi *e)
 }
 
 /* Excluded as in the paper: labels follow edges one way only; MOLIERE is a multigraph. */
-static bool is_excluded(const struct lab_run *r, unsigned g, unsigned a)
+bool emogi_excluded(const struct lab_run *r, unsigned g, unsigned a)
 {
 	return (a == LAB_EMOGI_CC && r->graph[g]->flags & GTU_GRAPH_DIRECTED) || (a == LAB_EMOGI_PR && !strcmp(r->symbol[g], "ML"));
 }
@@ -243,6 +296,10 @@ static const struct ratio {
 	{ 13, LAB_SPEEDUP_RULE, 1.88, { ACCESS_ALIGNED, WIDTH_8, SETUP_PCIE3 }, { ACCESS_ALIGNED, WIDTH_8, SETUP_PCIE4 },
 	  "EMOGI's speed-up by PCIe 4.0" },
 	{ 13, LAB_OPEN_RULE, 1.53, { ACCESS_UVM, WIDTH_8, SETUP_PCIE3 }, { ACCESS_UVM, WIDTH_8, SETUP_PCIE4 }, "UVM's speed-up by PCIe 4.0" },
+	{ 13, LAB_OPEN_RULE, NAN, { ACCESS_UVM, WIDTH_8, SETUP_PCIE3 }, { ACCESS_ALIGNED, WIDTH_8, SETUP_PCIE3 },
+	  "EMOGI with PCIe 3.0 over UVM with 3.0" },
+	{ 13, LAB_OPEN_RULE, NAN, { ACCESS_UVM, WIDTH_8, SETUP_PCIE3 }, { ACCESS_ALIGNED, WIDTH_8, SETUP_PCIE4 },
+	  "EMOGI with PCIe 4.0 over UVM with 3.0" },
 	{ 13, LAB_OPEN_RULE, NAN, { ACCESS_UVM, WIDTH_8, SETUP_PCIE4 }, { ACCESS_ALIGNED, WIDTH_8, SETUP_PCIE4 },
 	  "speed-up over UVM, both with PCIe 4.0" },
 };
@@ -262,7 +319,7 @@ static void ratio_figure(struct emogi *e, const struct ratio *q)
 
 	for (a = n = 0; a < LAB_EMOGI_ALGORITHMS; a++) {
 		for (g = each = 0, sum = 0; g < r->graphs; g++) {
-			if (is_excluded(r, g, a))
+			if (emogi_excluded(r, g, a))
 				continue;
 			from = emogi_counts(e, g, a, q->from.access, q->from.width, q->from.setup);
 			to = emogi_counts(e, g, a, q->to.access, q->to.width, q->to.setup);
@@ -289,6 +346,9 @@ static void plan_runs(struct emogi *e)
 	unsigned g, a, x, i;
 
 	e->array_wanted = lab_run_wants(r, 3) || lab_run_wants(r, 4);
+	e->strided_wanted = lab_run_wants(r, 4);
+	e->halo_wanted = lab_run_wants(r, LAB_TABLE(3)) && e->m[0].uvm;
+	e->subway_wanted = lab_run_wants(r, LAB_TABLE(4));
 	for (g = 0; g < r->graphs; g++) {
 		struct emogi_subject *s = &e->s[g];
 
@@ -296,9 +356,12 @@ static void plan_runs(struct emogi *e)
 			s->wanted[LAB_EMOGI_BFS][x][WIDTH_8][SETUP_PCIE3] |= bfs;
 		if (lab_run_wants(r, 9) && e->m[0].uvm)
 			s->wanted[LAB_EMOGI_BFS][ACCESS_UVM][WIDTH_8][SETUP_FAULT20] = s->wanted[LAB_EMOGI_BFS][ACCESS_UVM][WIDTH_8][SETUP_FAULT50] = true;
+		s->wanted[LAB_EMOGI_BFS][ACCESS_ALIGNED][WIDTH_8][SETUP_PCIE3] |= e->halo_wanted;
+		for (a = 0; a < EMOGI_SUBWAYS; a++)
+			s->wanted[a][ACCESS_ALIGNED][WIDTH_4][SETUP_PCIE3] |= e->subway_wanted && !emogi_excluded(r, g, a);
 		for (i = 0; i < RATIOS; i++)
 			for (a = 0; a < LAB_EMOGI_ALGORITHMS; a++)
-				if (is_available(e, &ratios[i]) && !is_excluded(r, g, a)) {
+				if (is_available(e, &ratios[i]) && !emogi_excluded(r, g, a)) {
 					s->wanted[a][ratios[i].from.access][ratios[i].from.width][ratios[i].from.setup] = true;
 					s->wanted[a][ratios[i].to.access][ratios[i].to.width][ratios[i].to.setup] = true;
 				}
@@ -328,13 +391,23 @@ static int machines(struct emogi *e, struct gtu_error *err)
 int lab_run_emogi(struct lab_run *r, struct gtu_error *err)
 {
 	struct emogi *e = calloc(1, sizeof(*e));
+	const struct lab_key keys[] = {
+		{ "emogi.sources", e ? &e->sources : NULL, 1, EMOGI_SOURCES_MAX },
+		{ "emogi.cpu_bandwidth", e ? &e->cpu_gbs : NULL, 1, 10000 },
+	};
 	unsigned g, i;
-	int rc;
+	int rc = 0;
 
 	if (!e)
 		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for the experiment");
 	e->r = r;
-	rc = lab_run_begin(r, "v100", NULL, standins, sizeof(standins) / sizeof(standins[0]), err);
+	e->sources = 2;
+	e->cpu_gbs = 94;		/* table 1: DDR4-2933, four channels */
+	for (i = 0; i < r->sets && !rc; i++)
+		if (!strncmp(r->set[i], "emogi.", 6))
+			rc = lab_run_key(r->set[i], keys, sizeof(keys) / sizeof(keys[0]), "the keys are emogi.sources and "
+					 "emogi.cpu_bandwidth (GB/s)", err);
+	rc = rc ? rc : lab_run_begin(r, "v100", "emogi.", standins, sizeof(standins) / sizeof(standins[0]), err);
 	rc = rc ? rc : machines(e, err);
 	for (g = 0; g < r->graphs && !rc; g++)
 		rc = emogi_subject_of(e, g, err);
@@ -342,6 +415,8 @@ int lab_run_emogi(struct lab_run *r, struct gtu_error *err)
 	rc = rc ? rc : emogi_run_all(e, err);
 	if (!rc && e->array_wanted)
 		array_figures(e);
+	if (!rc && e->strided_wanted)
+		strided_figure(e);
 	if (!rc)
 		graph_figures(e);
 	if (!rc && e->s[0].wanted[LAB_EMOGI_BFS][ACCESS_NAIVE][WIDTH_8][SETUP_PCIE3])
@@ -349,6 +424,8 @@ int lab_run_emogi(struct lab_run *r, struct gtu_error *err)
 	for (i = 0; i < RATIOS && !rc; i++)
 		if (is_available(e, &ratios[i]))
 			ratio_figure(e, &ratios[i]);
+	if (!rc)
+		emogi_other_works(e);
 	emogi_free(e);
 	return rc;
 }

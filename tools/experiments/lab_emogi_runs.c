@@ -8,12 +8,14 @@
 #include "lab_expect.h"
 #include "lab_jobs.h"
 
-#define ARRAY LAB_EMOGI_ALGORITHMS	/* pseudo-algorithm: the array copy of figure 4 */
+/* A traversal, its reference result, the array copies of figure 4, and tables 3 and 4. */
+enum kind { JOB_RUN, JOB_REFERENCE, JOB_ARRAY, JOB_STRIDED, JOB_HALO, JOB_SUBWAY };
 
 struct emogi_job {
-	uint8_t graph, algorithm, access, width, setup, source;
-	bool reference;			/* compute the reference result instead of running */
+	uint8_t kind, graph, algorithm, access, width, setup, source;
 };
+
+const uint32_t emogi_warps[EMOGI_WARPS] = { 16, 24, 32, 40, 64 };
 
 /*
  * Table 2: vertices, and size of the edge list with 8-byte entries in GiB. Of uvm.memory (16 GiB),
@@ -23,15 +25,15 @@ static const struct { const char *symbol; double vertices, gib; } table2[] = {
 	{ "GK", 134.2e6, 31.5 }, { "GU", 134.2e6, 32.0 }, { "FS", 65.6e6, 26.9 }, { "ML", 30.2e6, 49.7 },
 };
 
-/* Share of the edge list that fits the device; half for a graph from a file. */
-static double held(const struct emogi *e, unsigned graph)
+/* Share of the edge list that fits @memory bytes; for a graph from a file, half of all memory. */
+static double held(const struct emogi *e, unsigned graph, double memory)
 {
 	unsigned i;
 
 	for (i = 0; i < sizeof(table2) / sizeof(table2[0]); i++)
 		if (!strcmp(table2[i].symbol, e->r->symbol[graph]))
-			return (e->r->m.uvm_memory - 12 * table2[i].vertices) / (table2[i].gib * 1073741824.0);
-	return 0.5;
+			return (memory - 12 * table2[i].vertices) / (table2[i].gib * 1073741824.0);
+	return 0.5 * memory / e->r->m.uvm_memory;
 }
 
 int emogi_subject_of(struct emogi *e, unsigned graph, struct gtu_error *err)
@@ -55,9 +57,11 @@ int emogi_subject_of(struct emogi *e, unsigned graph, struct gtu_error *err)
 			s->wide_col[edge] = gtu_graph_target(g, edge);
 		s->wide[WIDTH_8].col = s->wide_col;
 	}
-	for (i = 0; i < EMOGI_SOURCES; i++)
+	for (i = 0; i < e->sources; i++)
 		s->source[i] = lab_source(g, i);
-	s->memory = (uint64_t)(held(e, graph) * 8 * (double)g->m);
+	s->memory = (uint64_t)(held(e, graph, e->r->m.uvm_memory) * 8 * (double)g->m);
+	/* the Titan Xp has 12 GB of the V100's 16 */
+	s->halo_memory = (uint64_t)(held(e, graph, e->r->m.uvm_memory * 0.75) * 8 * (double)g->m);
 	return 0;
 }
 
@@ -67,9 +71,12 @@ static const enum lab_expect_what what[] = { LAB_LEVELS, LAB_DISTANCES, LAB_COMP
 static int reference(struct emogi *e, const struct emogi_job *j, struct gtu_error *err)
 {
 	struct emogi_subject *s = &e->s[j->graph];
-	uint64_t **whole = &s->whole[j->algorithm][j->source];
+	uint64_t **whole = &s->whole[j->algorithm][j->source], v;
 
 	*whole = lab_expect(&s->wide[WIDTH_4], what[j->algorithm], s->source[j->source], EMOGI_ITERATIONS, err);
+	for (v = 0; *whole && j->algorithm == LAB_EMOGI_BFS && v < s->wide[0].n; v++)
+		if ((*whole)[v] != UINT64_MAX)
+			s->traversed[j->source] += s->wide[0].row[v + 1] - s->wide[0].row[v];
 	return *whole ? 0 : err->code;
 }
 
@@ -93,6 +100,23 @@ static void scale_paging(struct lab_machine *m, uint64_t memory)
 	m->uvm_memory = (double)(memory < 4ull * m->uvm_block ? 4ull * m->uvm_block : memory);
 }
 
+static int array_job(struct emogi *e, const struct emogi_job *j, const struct gtu_progress *progress, struct gtu_error *err)
+{
+	struct lab_machine m = e->m[SETUP_PCIE3];
+	uint64_t scale = e->r->scale;
+	uint32_t words = 1u << (scale < 16 ? scale + 6 : 22);
+
+	/* each thread of so many warps an SM copies 32 words; an L1 does not depend on the number of SMs */
+	if (j->kind == JOB_STRIDED) {
+		m.sms = m.sms < 8 ? m.sms : 8;
+		return lab_emogi_array(&m, LAB_NAIVE, false, emogi_warps[j->access] * m.sms * LAB_LANES * 32, progress,
+				       &e->strided[j->access], err);
+	}
+	/* with unified memory, as long as the array that its driver was calibrated on */
+	return lab_emogi_array(&m, j->access == ACCESS_UVM ? LAB_ALIGNED : (enum lab_emogi_variant)j->access, j->access == ACCESS_UVM,
+			       j->access == ACCESS_UVM && scale >= 16 ? 1u << 23 : words, progress, &e->array[j->access], err);
+}
+
 static int run_job(void *ctx, unsigned i, const struct gtu_progress *progress, struct gtu_error *err)
 {
 	struct emogi *e = ctx;
@@ -101,78 +125,122 @@ static int run_job(void *ctx, unsigned i, const struct gtu_progress *progress, s
 	struct lab_machine m = e->m[j->setup];
 	struct lab_emogi config = { j->access == ACCESS_UVM ? LAB_MERGED : (enum lab_emogi_variant)j->access, j->algorithm, &s->wide[j->width],
 				 s->source[j->source], EMOGI_ITERATIONS, j->access == ACCESS_UVM };
-	uint64_t scale = e->r->scale;
-	uint32_t words = 1u << (scale < 16 ? scale + 6 : 22), *result;
+	struct lab_subway subway = { j->algorithm, &s->wide[WIDTH_4], s->source[j->source], s->memory, e->cpu_gbs };
+	uint32_t *result;
 	int rc;
 
-	/* with unified memory, as long as the array that its driver was calibrated on */
-	if (j->algorithm == ARRAY)
-		return lab_emogi_array(&m, j->access == ACCESS_UVM ? LAB_ALIGNED : config.variant, config.managed,
-				       j->access == ACCESS_UVM && scale >= 16 ? 1u << 23 : words, progress, &e->array[j->access], err);
-	if (j->reference)
+	if (j->kind == JOB_ARRAY || j->kind == JOB_STRIDED)
+		return array_job(e, j, progress, err);
+	if (j->kind == JOB_REFERENCE)
 		return reference(e, j, err);
-	scale_paging(&m, s->memory);
+	scale_paging(&m, j->kind == JOB_HALO ? s->halo_memory : s->memory);
 	result = malloc(4 * config.graph->n);
 	if (!result)
 		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for the result of %s", config.graph->name);
-	rc = lab_emogi_run(&m, &config, progress, result, &s->counts[j->algorithm][j->access][j->width][j->setup][j->source], err);
+	if (j->kind == JOB_HALO)
+		rc = emogi_halo_run(&m, s, config.source, progress, result, &s->halo[j->source], err);
+	else if (j->kind == JOB_SUBWAY)
+		rc = lab_subway_run(&m, &subway, progress, result, &s->subway[j->algorithm][j->source], err);
+	else
+		rc = lab_emogi_run(&m, &config, progress, result, &s->counts[j->algorithm][j->access][j->width][j->setup][j->source], err);
 	rc = rc ? rc : lab_expect_same(&s->wide[WIDTH_4], what[j->algorithm], s->whole[j->algorithm][j->source], result, err);
 	free(result);
 	return rc;
 }
 
-/* List the jobs with or without @reference in e->job, if allocated. Returns their number. */
+/* Add @j to the list, if that is allocated. */
+static void add_job(struct emogi *e, unsigned *n, struct emogi_job j)
+{
+	if (e->job)
+		e->job[*n] = j;
+	++*n;
+}
+
+/* The runs of one graph, algorithm and source, or the reference's result that they need. */
+static void list_runs(struct emogi *e, unsigned *n, struct emogi_job j, bool reference)
+{
+	const bool *wanted = &e->s[j.graph].wanted[j.algorithm][0][0][0];
+	bool halo = e->halo_wanted && j.algorithm == LAB_EMOGI_BFS, some = halo;
+	bool subway = e->subway_wanted && j.algorithm < EMOGI_SUBWAYS && !emogi_excluded(e->r, j.graph, j.algorithm);
+	unsigned runs;
+
+	some |= subway;
+	for (runs = 0; runs < ACCESSES * WIDTHS * SETUPS; runs++) {
+		some |= wanted[runs];
+		if (!wanted[runs] || reference)
+			continue;
+		j.access = (uint8_t)(runs / (WIDTHS * SETUPS));
+		j.width = (uint8_t)(runs / SETUPS % WIDTHS);
+		j.setup = (uint8_t)(runs % SETUPS);
+		add_job(e, n, j);
+	}
+	j = (struct emogi_job){ .graph = j.graph, .algorithm = j.algorithm, .source = j.source };
+	if (reference && some) {
+		j.kind = JOB_REFERENCE;
+		add_job(e, n, j);
+	}
+	j.kind = JOB_HALO;
+	if (halo && !reference)
+		add_job(e, n, j);
+	j.kind = JOB_SUBWAY;
+	if (subway && !reference)
+		add_job(e, n, j);
+}
+
+/* List the jobs of the references, or of the runs, in e->job, if allocated. Returns their number. */
 static unsigned list(struct emogi *e, bool reference)
 {
-	struct emogi_job j = { .reference = reference };
-	unsigned n = 0, runs;
-	bool some;
+	struct emogi_job j = { .kind = JOB_ARRAY };
+	unsigned n = 0;
 
-	for (j.algorithm = ARRAY, j.access = 0; j.access < ACCESSES && e->array_wanted && !reference; j.access++, n++)
-		if (e->job)
-			e->job[n] = j;
-	for (j.graph = 0; j.graph < e->r->graphs; j.graph++)
+	for (; j.access < ACCESSES && e->array_wanted && !reference; j.access++)
+		add_job(e, &n, j);
+	for (j.kind = JOB_STRIDED, j.access = 0; j.access < EMOGI_WARPS && e->strided_wanted && !reference; j.access++)
+		add_job(e, &n, j);
+	for (j.kind = JOB_RUN, j.access = 0; j.graph < e->r->graphs; j.graph++)
 		for (j.algorithm = 0; j.algorithm < LAB_EMOGI_ALGORITHMS; j.algorithm++)
-			for (j.source = 0; j.source < emogi_sources(j.algorithm); j.source++) {
-				const bool *wanted = &e->s[j.graph].wanted[j.algorithm][0][0][0];
-
-				for (runs = 0, some = false; runs < ACCESSES * WIDTHS * SETUPS; runs++) {
-					if (!wanted[runs] || (reference && some))
-						continue;
-					some = true;
-					j.access = (uint8_t)(runs / (WIDTHS * SETUPS));
-					j.width = (uint8_t)(runs / SETUPS % WIDTHS);
-					j.setup = (uint8_t)(runs % SETUPS);
-					if (e->job)
-						e->job[n] = j;
-					n++;
-				}
-			}
+			for (j.source = 0; j.source < emogi_sources(e, j.algorithm); j.source++)
+				list_runs(e, &n, j, reference);
 	return n;
+}
+
+static const struct lab_stats *stats_of(const struct emogi *e, const struct emogi_job *j)
+{
+	const struct emogi_subject *s = &e->s[j->graph];
+
+	switch (j->kind) {
+	case JOB_ARRAY:
+		return &e->array[j->access].lab;
+	case JOB_STRIDED:
+		return &e->strided[j->access].lab;
+	case JOB_HALO:
+		return &s->halo[j->source].lab;
+	case JOB_SUBWAY:
+		return &s->subway[j->algorithm][j->source].lab;
+	default:
+		return &s->counts[j->algorithm][j->access][j->width][j->setup][j->source].lab;
+	}
 }
 
 int emogi_run_all(struct emogi *e, struct gtu_error *err)
 {
-	unsigned n = list(e, false), k, i;
+	const unsigned references = list(e, true), runs = list(e, false), most = references > runs ? references : runs;
+	unsigned k, i;
 	int rc;
 
-	e->job = calloc(n + 1, sizeof(*e->job));
+	e->job = calloc(most + 1, sizeof(*e->job));
 	if (!e->job)
-		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %u runs", n);
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %u runs", most);
 	rc = lab_jobs(list(e, true), "results to compare with", run_job, e, e->r->progress, err);
 	rc = rc ? rc : lab_jobs(list(e, false), "runs", run_job, e, e->r->progress, err);
-	for (i = 0; i < n && !rc; i++) {
-		const struct emogi_job *j = &e->job[i];
-		const struct lab_emogi_counts *c = j->algorithm == ARRAY ? &e->array[j->access] :
-			&e->s[j->graph].counts[j->algorithm][j->access][j->width][j->setup][j->source];
-
+	for (i = 0; i < runs && !rc; i++) {
 		e->r->checked++;
-		e->r->instructions += c->lab.warp_instructions;
+		e->r->instructions += stats_of(e, &e->job[i])->warp_instructions;
 	}
-	for (k = 0; k < LAB_EMOGI_ALGORITHMS * EMOGI_SOURCES; k++)
+	for (k = 0; k < LAB_EMOGI_ALGORITHMS * EMOGI_SOURCES_MAX; k++)
 		for (i = 0; i < e->r->graphs; i++) {
-			free(e->s[i].whole[k / EMOGI_SOURCES][k % EMOGI_SOURCES]);
-			e->s[i].whole[k / EMOGI_SOURCES][k % EMOGI_SOURCES] = NULL;
+			free(e->s[i].whole[k / EMOGI_SOURCES_MAX][k % EMOGI_SOURCES_MAX]);
+			e->s[i].whole[k / EMOGI_SOURCES_MAX][k % EMOGI_SOURCES_MAX] = NULL;
 		}
 	return rc;
 }
@@ -199,7 +267,7 @@ struct lab_emogi_counts emogi_counts(const struct emogi *e, unsigned graph, unsi
 	unsigned i;
 	size_t k;
 
-	for (i = 0; i < emogi_sources(algorithm); i++) {
+	for (i = 0; i < emogi_sources(e, algorithm); i++) {
 		for (k = 0; k < sizeof(sum) / 8; k++)
 			((uint64_t *)&sum)[k] += ((const uint64_t *)&runs[i])[k];
 		if (runs[i].monitor[GTU_ZCM_C_FLIGHT_MAX] > most)

@@ -335,8 +335,10 @@ static int copy_counts(const struct lab *lab, struct lab_monitor *m, struct lab_
 {
 	counts->lab = *lab_stats(lab);
 	memset(counts->monitor, 0, sizeof(counts->monitor));
+	memset(counts->part, 0, sizeof(counts->part));
 	if (!m)
 		return 0;
+	lab_monitor_parts(m, counts->lab.cycles, counts->part);
 	memcpy(counts->monitor, m->count, sizeof(counts->monitor));
 	counts->monitor[GTU_ZCM_C_MONITORED] = counts->lab.cycles;
 	return lab_monitor_check(lab, m, err);

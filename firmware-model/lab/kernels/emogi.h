@@ -33,6 +33,7 @@ struct lab_emogi {
 struct lab_emogi_counts {
 	struct lab_stats lab;
 	uint64_t monitor[GTU_ZCM_COUNTERS];
+	uint64_t part[LAB_MONITOR_PARTS]; /* bytes over the link in equal parts of the time */
 };
 
 extern const char *const lab_emogi_variant_name[LAB_VARIANTS];

@@ -9,8 +9,14 @@
 #include "firmware-model/lab/engine/lab.h"
 #include "firmware-model/units/zcm/zcm_core.h"
 
+/* Bytes over the link are also counted over time. */
+#define LAB_MONITOR_BINS	128u
+#define LAB_MONITOR_PARTS	8u
+
 struct lab_monitor {
 	struct zcm zcm;
+	/* bytes by the cycle of arrival; a bin's width doubles when time exceeds the bins */
+	uint64_t bin[LAB_MONITOR_BINS], bin_cycles;
 	uint64_t count[GTU_ZCM_COUNTERS]; /* same layout as the device's registers: GTU_ZCM_C_... */
 };
 
@@ -19,6 +25,8 @@ struct lab_monitor {
  * lab_monitor_free() before lab_destroy().
  */
 int lab_monitor_attach(struct lab *lab, struct lab_monitor *m, struct gtu_error *err);
+/* Bytes that arrived in each of @part[LAB_MONITOR_PARTS], equal parts of the first @cycles. */
+void lab_monitor_parts(const struct lab_monitor *m, uint64_t cycles, uint64_t *part);
 /* Free the buffers; the counters stay valid. */
 void lab_monitor_free(struct lab_monitor *m);
 /*

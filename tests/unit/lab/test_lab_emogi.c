@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Traversal over the link: results against the reference, requests against a hand calculation. */
 #include "firmware-model/lab/kernels/emogi.h"
+#include "firmware-model/lab/kernels/subway.h"
 #include "lab_test.h"
 
 static uint32_t result[4096];
@@ -37,6 +38,35 @@ TEST(every_variant_matches_the_reference)
 				}
 			gtu_graph_close(g);
 		}
+}
+
+/* Subway, in one part and, with little memory, in many: equal results, every active edge moved once. */
+TEST(subway_matches_the_reference)
+{
+	static const enum lab_expect_what what[] = { LAB_LEVELS, LAB_DISTANCES, LAB_COMPONENTS };
+	struct lab_machine v100 = machine_of("v100", FEWER_SMS);
+	struct gtu_graph *g = small_graph(GTU_GEN_KRONECKER, 4);
+	struct lab_subway_counts whole, parts;
+	unsigned a;
+
+	for (a = 0; a < 3; a++) {
+		struct lab_subway config = { a, g, 5, 1 << 20, 94 };
+
+		CHECKF(!lab_subway_run(&v100, &config, NULL, result, &whole, &err), "%s", err.text);
+		CHECKF(same(g, what[a], 5, 0, result), "%s differs", lab_emogi_algorithm_name[a]);
+		CHECK_EQ(whole.parts, whole.iterations);
+		CHECK(whole.edges >= (a == LAB_EMOGI_CC ? g->m : 1) && whole.cpu_cycles && whole.copy_cycles);
+		config.memory = 2048;
+		CHECKF(!lab_subway_run(&v100, &config, NULL, result, &parts, &err), "%s", err.text);
+		CHECKF(same(g, what[a], 5, 0, result), "%s in parts differs", lab_emogi_algorithm_name[a]);
+		CHECK(parts.parts > 2 * parts.iterations);
+		CHECK(a != LAB_EMOGI_BFS || parts.edges == whole.edges);
+	}
+	gtu_graph_close(g);
+	g = small_graph(GTU_GEN_KRONECKER, 8);
+	struct lab_subway wide = { LAB_EMOGI_BFS, g, 5, 1 << 20, 94 };
+	CHECK_EQ(lab_subway_run(&v100, &wide, NULL, result, &whole, &err), GTU_ERR_USAGE);
+	gtu_graph_close(g);
 }
 
 /* Vertex 0 has 9 edges and is unreached; vertex 1 has 64 edges: bytes 72 to 583 of the list. */
@@ -87,6 +117,11 @@ TEST(array_copy_request_sizes_match_the_paper)
 	CHECKF(!lab_emogi_array(&v100, LAB_NAIVE, false, 65536, NULL, &s, &err), "%s", err.text);
 	CHECK_EQ(s.lab.link_request[1], 8192);
 	CHECK_EQ(s.lab.link_host_bytes, 2 * s.lab.link_bytes);
+	/* the bytes over time, rounded for each part */
+	CHECKF(lab_sum(s.part, LAB_MONITOR_PARTS) + 8 >= s.lab.link_bytes && lab_sum(s.part, LAB_MONITOR_PARTS) <= s.lab.link_bytes + 8,
+	       "%llu bytes over time", (unsigned long long)lab_sum(s.part, LAB_MONITOR_PARTS));
+	/* the launch at the beginning, then as many bytes in each part */
+	CHECK(s.part[0] < s.part[3] && s.part[3] * 20 > s.part[4] * 19 && s.part[3] * 19 < s.part[4] * 20);
 }
 
 /* The device's monitor, request by request: in flight, completion times, reordering. */

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+/* Subway: small CSRs of the active vertices, made by the CPU and copied to the GPU (see subway.h). */
+#include "subway.h"
+
+#include <string.h>
+
+#include "firmware-model/lab/engine/graph_kernels.h"
+
+#define BLOCK 256u
+
+struct subway_args {
+	uint32_t n, first, end;		/* vertices; the part's range in the list */
+	bool weighted, levels;
+	struct lab_array row, value, active, next;
+	struct lab_array tail;		/* of the list */
+	struct lab_array vertex, length; /* the list: active vertices and their degrees */
+	struct lab_array start, col, weight; /* the small CSR */
+};
+
+enum { ACTIVE, ROW, ROW1, TAIL, LIST, VALUE, START, COL, WEIGHT, TARGET, UPDATE, MARK, STATEMENTS };
+static const char *const names[STATEMENTS] = {
+	"active[v]", "row[v]", "row[v+1]", "tail+=", "list[]=", "value[v]", "start[i]", "col[k]", "weight[k]", "value[c]",
+	"value[c]=", "next[c]=",
+};
+
+/* List the active vertices with their degrees. */
+LAB_PROGRAM static void collect(struct lab_warp *w, const void *p)
+{
+	const struct subway_args *a = p;
+	lab_u32 v = lab_thread(w), on, degree, at;
+
+	lab_alu(w, 5);
+	LAB_IF(w, lab_lt(v, lab_all(a->n))) {
+		on = lab_load32(w, ACTIVE, &a->active, v);
+		lab_wait(w);
+		lab_alu(w, 1);
+		LAB_IF(w, lab_ne(on, lab_all(0))) {
+			lab_u32 rank = { 0 };
+			uint32_t total = 0, l;
+
+			for (l = 0; l < LAB_LANES; l++) {
+				rank[l] = total;
+				total += w->mask >> l & 1;
+			}
+			lab_store32(w, MARK, &a->active, v, lab_all(0));
+			degree = lab_low(lab_load64(w, ROW1, &a->row, v + 1)) - lab_low(lab_load64(w, ROW, &a->row, v));
+			lab_wait(w);
+			at = lab_reserve(w, TAIL, &a->tail, 0, total, rank);
+			lab_store32(w, LIST, &a->vertex, at, v);
+			lab_store32(w, LIST, &a->length, at, degree);
+		}
+	}
+}
+
+/* Relax the edges of the part's vertices. */
+LAB_PROGRAM static void relax(struct lab_warp *w, const void *p)
+{
+	const struct subway_args *a = p;
+	lab_u32 i = lab_thread(w) + a->first, v, cost, k, end, c, d, old;
+
+	lab_alu(w, 6);
+	LAB_IF(w, lab_lt(i, lab_all(a->end))) {
+		v = lab_load32(w, LIST, &a->vertex, i);
+		k = lab_load32(w, START, &a->start, i);
+		end = lab_load32(w, LIST, &a->length, i);
+		lab_wait(w);
+		end += k;
+		cost = lab_load32(w, VALUE, &a->value, v);
+		lab_wait(w);
+		lab_alu(w, 2);
+		LAB_WHILE(w, lab_lt(k, end)) {
+			lab_alu(w, 3);
+			c = lab_load32(w, COL, &a->col, k);
+			d = cost;
+			if (a->weighted)
+				d += lab_load32(w, WEIGHT, &a->weight, k);
+			else if (a->levels)
+				d += 1;
+			lab_wait(w);
+			old = lab_load32(w, TARGET, &a->value, c);
+			lab_wait(w);
+			lab_alu(w, 2);
+			LAB_IF(w, lab_lt(d, old)) {
+				lab_do_atomic(w, UPDATE, &a->value, LAB_MIN_U32, &c, &d, NULL, NULL);
+				lab_store32(w, MARK, &a->next, c, lab_all(1));
+			}
+			k += 1;
+		}
+	}
+}
+
+static const struct lab_kernel kernel_collect = LAB_KERNEL(collect, names, 0);
+static const struct lab_kernel kernel_relax = LAB_KERNEL(relax, names, 0);
+
+/* ---- Host ------------------------------------------------------------------------------------ */
+
+struct run {
+	struct lab *lab;
+	const struct lab_machine *m;
+	const struct lab_subway *config;
+	const struct gtu_progress *progress;
+	struct subway_args a;
+	uint64_t capacity;		/* edges of the small CSR */
+	struct lab_subway_counts *counts;
+};
+
+static int launch(struct run *r, const struct lab_kernel *k, uint64_t threads, struct gtu_error *err)
+{
+	struct lab_launch l = { k, &r->a, (threads + BLOCK - 1) / BLOCK, BLOCK, r->progress };
+
+	return lab_run(r->lab, &l, NULL, err);
+}
+
+static int arrays(struct run *r, struct gtu_error *err)
+{
+	const struct gtu_graph *g = r->config->graph;
+	struct subway_args *a = &r->a;
+	const struct { struct lab_array *array; const char *name; uint64_t words; } want[] = {
+		{ &a->value, "value", g->n }, { &a->active, "active", g->n }, { &a->next, "next", g->n }, { &a->tail, "tail", 1 },
+		{ &a->vertex, "vertex", g->n }, { &a->length, "length", g->n }, { &a->start, "start", g->n },
+		{ &a->col, "col", r->capacity }, { &a->weight, "weight", a->weighted ? r->capacity : 1 },
+	};
+	int rc = lab_map(r->lab, "row", g->row, 8 * (g->n + 1), LAB_DEVICE, &a->row, err);
+	unsigned i;
+
+	for (i = 0; i < sizeof(want) / sizeof(want[0]) && !rc; i++)
+		rc = lab_alloc(r->lab, want[i].name, 4 * want[i].words, LAB_DEVICE, want[i].array, err);
+	return rc;
+}
+
+/* Core cycles to move @bytes at @gbs. */
+static uint64_t cycles(const struct run *r, double bytes, double gbs)
+{
+	return (uint64_t)(bytes / gbs * r->m->core_mhz / 1e3) + 1;
+}
+
+/* The CPU makes the small CSR of the list from a->first on, as far as it fits, and copies it. */
+static void make_part(struct run *r, uint32_t listed)
+{
+	const struct gtu_graph *g = r->config->graph;
+	struct subway_args *a = &r->a;
+	const uint32_t *vertex = lab_words(&a->vertex), *length = lab_words(&a->length), *weight = g->weight;
+	uint32_t *start = lab_words(&a->start), *col = lab_words(&a->col), *to = lab_words(&a->weight);
+	uint64_t edges = 0, bytes;
+	uint32_t k;
+
+	for (a->end = a->first; a->end < listed && edges + length[a->end] <= r->capacity; a->end++) {
+		start[a->end] = (uint32_t)edges;
+		for (k = 0; k < length[a->end]; k++, edges++) {
+			col[edges] = (uint32_t)gtu_graph_target(g, g->row[vertex[a->end]] + k);
+			if (a->weighted)
+				to[edges] = weight[g->row[vertex[a->end]] + k];
+		}
+	}
+	bytes = edges * (a->weighted ? 8 : 4) + 4ull * (a->end - a->first);
+	r->counts->parts++;
+	r->counts->edges += edges;
+	r->counts->cpu_cycles += cycles(r, 2.0 * (double)bytes, r->config->cpu_gbs);
+	/* the list goes to the host, the small CSR comes back, as full packets */
+	r->counts->copy_cycles += cycles(r, (double)(bytes + 8ull * (a->end - a->first)),
+					 r->m->link_gbs * 128 / (128 + r->m->link_header));
+}
+
+static int iterate(struct run *r, struct gtu_error *err)
+{
+	struct subway_args *a = &r->a;
+	uint32_t listed;
+	int rc;
+
+	for (;;) {
+		*lab_words(&a->tail) = 0;
+		rc = launch(r, &kernel_collect, a->n, err);
+		listed = *lab_words(&a->tail);
+		if (rc || !listed)
+			return rc;
+		r->counts->iterations++;
+		for (a->first = 0; a->first < listed && !rc; a->first = a->end) {
+			make_part(r, listed);
+			rc = launch(r, &kernel_relax, a->end - a->first, err);
+		}
+		if (rc)
+			return rc;
+		lab_array_swap(&a->active, &a->next);
+	}
+}
+
+static void first_values(struct run *r)
+{
+	uint32_t v, *value = lab_words(&r->a.value), *active = lab_words(&r->a.active);
+	bool all = r->config->algorithm == LAB_EMOGI_CC;
+
+	for (v = 0; v < r->a.n; v++) {
+		value[v] = all ? v : LAB_NEVER;
+		active[v] = all;
+	}
+	if (!all) {
+		value[r->config->source] = 0;
+		active[r->config->source] = 1;
+	}
+}
+
+/* Entries of the small CSR: what the memory holds, and the longest list at least. */
+static uint64_t capacity(const struct lab_subway *config, bool weighted)
+{
+	const struct gtu_graph *g = config->graph;
+	uint64_t most = config->memory / (weighted ? 8 : 4), v;
+
+	most = most < g->m ? most : g->m;
+	for (v = 0; v < g->n; v++)
+		most = most > g->row[v + 1] - g->row[v] ? most : g->row[v + 1] - g->row[v];
+	return most;
+}
+
+int lab_subway_run(const struct lab_machine *m, const struct lab_subway *config, const struct gtu_progress *progress,
+		   uint32_t *result, struct lab_subway_counts *counts, struct gtu_error *err)
+{
+	const struct gtu_graph *g = config->graph;
+	struct run r = { .m = m, .config = config, .progress = progress, .counts = counts };
+	int rc;
+
+	memset(counts, 0, sizeof(*counts));
+	if (!m->link)
+		return gtu_fail(err, GTU_ERR_USAGE, "machine %s has no link to host memory, which Subway copies over", m->name);
+	if (g->edge_bytes != 4 || g->n >= LAB_NEVER / LAB_LANES || g->m >= LAB_NEVER || config->source >= g->n ||
+	    config->algorithm == LAB_EMOGI_PR)
+		return gtu_fail(err, GTU_ERR_USAGE, "%s: Subway runs BFS, SSSP and components over 4-byte edges", g->name);
+	r.a.n = (uint32_t)g->n;
+	r.a.weighted = config->algorithm == LAB_EMOGI_SSSP;
+	r.a.levels = config->algorithm == LAB_EMOGI_BFS;
+	if (r.a.weighted && lab_graph_weights(g, "SSSP", err))
+		return GTU_ERR_USAGE;
+	r.capacity = capacity(config, r.a.weighted);
+	rc = lab_create(m, &r.lab, err);
+	rc = rc ? rc : arrays(&r, err);
+	if (!rc) {
+		first_values(&r);
+		rc = iterate(&r, err);
+	}
+	if (!rc) {
+		counts->lab = *lab_stats(r.lab);
+		counts->lab.cycles += counts->cpu_cycles + counts->copy_cycles;
+		memcpy(result, r.a.value.data, 4 * g->n);
+	}
+	lab_destroy(r.lab);
+	return rc;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Subway as EMOGI describes it (section 5.5.2): before each iteration the CPU copies the edges of
+ * the active vertices to a small CSR, which one copy moves to the GPU's memory. A kernel then
+ * relaxes these edges, a thread a vertex. A small CSR that exceeds the memory is processed in parts.
+ */
+#ifndef GTU_LAB_SUBWAY_H
+#define GTU_LAB_SUBWAY_H
+
+#include "emogi.h"
+
+struct lab_subway {
+	enum lab_emogi_algorithm algorithm; /* BFS, SSSP or components */
+	const struct gtu_graph *graph;	/* with 4-byte edges, as Subway requires */
+	uint32_t source;
+	uint64_t memory;		/* for the small CSR, in bytes */
+	/* GB/s at which the CPU makes it: every byte is read and written once */
+	double cpu_gbs;
+};
+
+struct lab_subway_counts {
+	struct lab_stats lab;		/* kernels and launches; .cycles has the times below too */
+	uint64_t iterations, parts, edges;
+	uint64_t cpu_cycles, copy_cycles; /* in core cycles: making the small CSR, and moving it */
+};
+
+/* Run to completion on @m, which has a link. @result and errors as of lab_emogi_run(). */
+int lab_subway_run(const struct lab_machine *m, const struct lab_subway *config, const struct gtu_progress *progress,
+		   uint32_t *result, struct lab_subway_counts *counts, struct gtu_error *err);
+
+#endif

@@ -128,14 +128,18 @@ fails_with 2 "a figure without a row over a file is refused" "figure 11 has no r
 fails_with 2 "gtu lab run graphpeg refuses lists that exceed the shared memory" "exceed an SM" gtu lab run graphpeg --set peg.list_bytes=48128
 exits 2 "gtu lab run graphpeg refuses to set an unknown key" gtu lab run graphpeg --set peg.color=3
 check "gtu lab run scu runs" gtu lab run scu --scale 8 --json s.json
-says "gtu lab run scu checks 180 results against the reference" '"results_checked": 180' s.json
+says "gtu lab run scu checks 216 results against the reference" '"results_checked": 216' s.json
+json "gtu lab run scu splits the energy between GPU and SCU" s.json 'sum("energy of the SCU over" in r["what"] and r["graph"] == "mean" for r in d["rows"]) == 6'
+json "gtu lab run scu runs the ablations of grouping" s.json '{r["what"].split(":")[0] for r in d["rows"] if "speed-up by grouping" in r["what"]} == {m + " " + a for m in ("gtx980", "tx1") for a in ("bfs", "sssp", "pr")}'
+check "gtu lab run scu runs figure 12 with groups of 2" gtu lab run scu --scale 8 --figure 12 --machine tx1 --set scu.group=2
+fails_with 2 "gtu lab run scu refuses groups of 33" "groups must have 1 to 32 elements" gtu lab run scu --scale 8 --set scu.group=33
 says "gtu lab run scu reports grouping on the machine tx1" "tx1 sssp: coalescing by grouping" s.json
 check "gtu lab run scu --set runs with one request in flight" gtu lab run scu --scale 8 --figure 11 --machine tx1 --set scu.in_flight=1
 cp "$out" table
 check "gtu lab run scu runs figure 11 with the paper's requests in flight" gtu lab run scu --scale 8 --figure 11 --machine tx1
 differs "gtu lab run scu --set scu.in_flight changes figure 11" table
 fails_with 2 "gtu lab run scu refuses a width of 64" "width is 1 to 32" gtu lab run scu --set scu.width=64
-fails_with 2 "gtu lab run scu refuses a table of 1000 lines" "power of two" gtu lab run scu --scale 8 --set scu.bfs_lines=1000
+fails_with 2 "gtu lab run scu refuses a table of 60 bytes" "must have 16 to" gtu lab run scu --scale 8 --set scu.bfs_bytes=60
 exits 2 "gtu lab run scu refuses to set an unknown key" gtu lab run scu --set scu.color=3
 exits 2 "gtu lab run emogi refuses a machine without a link" gtu lab run emogi --machine gtx980
 exits 2 "gtu lab run refuses an unknown experiment" gtu lab run halo

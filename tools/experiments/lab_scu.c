@@ -12,18 +12,20 @@
 #define MACHINES	2u
 /* An extra column: the SCU with as many requests in flight as its buffers have entries. */
 #define WIDE		LAB_SCU_VARIANTS
+/* An extra column of SSSP: groups of 32 elements, of a line's, in the same bytes (section 4.3). */
+#define GROUPS_OF_32	(LAB_SCU_VARIANTS + 1u)
 #define ALL		((1u << LAB_IRU_ALGORITHMS) - 1)
-#define COLUMNS		(LAB_SCU_VARIANTS + 1u)
+#define COLUMNS		(LAB_SCU_VARIANTS + 2u)
 
-/* The published builds (SCU, tables 1 and 2; the tables' lines are our choice). */
+/* The published builds (SCU, tables 1 and 2). */
 static const struct build {
 	const char *machine;
-	uint32_t width, bfs_lines, sssp_lines, group_lines;
+	uint32_t width, bfs_bytes, sssp_bytes, group_bytes;
 	/* as published: speed-up over all; energy by algorithm, then over all */
 	double speed, energy[LAB_IRU_ALGORITHMS + 1];
 } builds[MACHINES] = {
-	{ "gtx980", 4, 1 << 18, 1 << 17, 1 << 15, 1.37, { 12.3, 11, 4.65, 6.55 } },
-	{ "tx1", 1, 1 << 15, 1 << 14, 1 << 12, 2.32, { 5.35, 4.54, 1.5, 3.24 } },
+	{ "gtx980", 4, 1 << 20, 3 << 19, 12 * (1 << 20) / 10, 1.37, { 12.3, 11, 4.65, 6.55 } },
+	{ "tx1", 1, 132 << 10, 192 << 10, 144 << 10, 2.32, { 5.35, 4.54, 1.5, 3.24 } },
 };
 
 struct experiment {
@@ -58,12 +60,12 @@ static int set_key(struct lab_scu_config *c, const char *assignment, struct gtu_
 	const struct lab_key keys[] = {
 		KEY("width", shape.width), KEY("merge", shape.merge), KEY("in_flight", shape.in_flight),
 		KEY("vector_bytes", shape.vector_bytes), KEY("fifo_bytes", shape.fifo_bytes), KEY("hash_bytes", shape.hash_bytes),
-		KEY("entry_bytes", shape.entry_bytes), KEY("bfs_lines", bfs_lines), KEY("sssp_lines", sssp_lines),
-		KEY("group_lines", group_lines),
+		KEY("entry_bytes", shape.entry_bytes), KEY("bfs_bytes", bfs_bytes), KEY("sssp_bytes", sssp_bytes),
+		KEY("group_bytes", group_bytes), KEY("group", group_max),
 	};
 #undef KEY
 	return lab_run_key(assignment, keys, sizeof(keys) / sizeof(keys[0]), "the SCU has the keys scu.width, merge, in_flight, "
-			   "vector_bytes, fifo_bytes, hash_bytes, entry_bytes, bfs_lines, sssp_lines and group_lines", err);
+			   "vector_bytes, fifo_bytes, hash_bytes, entry_bytes, bfs_bytes, sssp_bytes, group_bytes and group", err);
 }
 
 static int set_machine(struct experiment *e, unsigned i, struct gtu_error *err)
@@ -78,14 +80,24 @@ static int set_machine(struct experiment *e, unsigned i, struct gtu_error *err)
 		b = strcmp(name, builds[k].machine) ? b : &builds[k];
 	e->build[i] = b;
 	b = b ? b : &builds[0];
-	e->config[i] = (struct lab_scu_config){ .iterations = 1, .shape = lab_scu_published, .bfs_lines = b->bfs_lines,
-					  .sssp_lines = b->sssp_lines, .group_lines = b->group_lines };
+	e->config[i] = (struct lab_scu_config){ .iterations = 1, .shape = lab_scu_published, .bfs_bytes = b->bfs_bytes,
+					  .sssp_bytes = b->sssp_bytes, .group_bytes = b->group_bytes, .group_max = GTU_GROUP_MAX };
 	e->config[i].shape.width = b->width;
 	for (k = 0; k < r->sets && !rc; k++)
 		rc = strncmp(r->set[k], "scu.", 4) ? lab_machine_set(&e->m[i], r->set[k], err) :
 		     set_key(&e->config[i], r->set[k], err);
 	why = rc ? NULL : scu_pipe_check(&e->config[i].shape);
 	return why ? gtu_fail(err, GTU_ERR_USAGE, "%s", why) : rc;
+}
+
+/* Figure 12 has the ablations: grouping where the paper has none, and larger groups. */
+static bool is_wanted(const struct experiment *e, unsigned algorithm, unsigned column)
+{
+	if (column == WIDE)
+		return true;
+	if (column == GROUPS_OF_32)
+		return algorithm == LAB_IRU_SSSP && lab_run_wants(e->r, 12);
+	return lab_scu_has_variant(algorithm, column) && (column <= best_variant(algorithm) || lab_run_wants(e->r, 12));
 }
 
 static int one(void *ctx, unsigned i, const struct gtu_progress *progress, struct gtu_error *err)
@@ -98,11 +110,13 @@ static int one(void *ctx, unsigned i, const struct gtu_progress *progress, struc
 	uint32_t *values;
 	int rc;
 
-	if (!(e->algorithms >> a & 1) || (c != WIDE && !lab_scu_has_variant(a, c)))
+	if (!(e->algorithms >> a & 1) || !is_wanted(e, a, c))
 		return 0;
 	config.graph = &e->graph[g];
 	config.algorithm = a;
-	config.variant = c == WIDE ? best_variant(a) : c;
+	config.variant = c >= LAB_SCU_VARIANTS ? best_variant(a) : c;
+	if (c == GROUPS_OF_32)
+		config.group_max = 32;
 	config.source = lab_source(config.graph, 0);
 	if (c == WIDE)
 		config.shape.in_flight = config.shape.fifo_bytes / config.shape.entry_bytes;
@@ -179,6 +193,18 @@ static struct lab_energy energy(const struct lab_machine *m, const struct lab_sc
 	return e;
 }
 
+/* The likely energy of the compaction kernels over that of all; NAN without costs for the machine. */
+static double energy_share(const struct experiment *e, unsigned m, const struct lab_scu_result *split)
+{
+	const struct lab_energy_cost *cost = lab_energy_costs(&e->m[m]);
+	struct lab_energy all = energy(&e->m[m], split), part = { 0 };
+
+	if (!cost)
+		return NAN;
+	lab_energy_add(&part, &e->m[m], &split->compacting, split->compaction, 0);
+	return lab_energy_joules(cost, &part).likely / lab_energy_joules(cost, &all).likely;
+}
+
 /* A value per graph and their mean: geometric for ratios of times, else arithmetic. */
 struct series {
 	struct lab_run *r;
@@ -207,18 +233,22 @@ static void add_mean(const struct series *s, enum lab_rule rule, double paper, c
 }
 
 /* Value of a row for one machine, graph and algorithm. */
-enum measure { SHARE, SPEED, SPEED_LAUNCHES, SCU_SHARE, SLOTS, FULL, WIDE_SPEED, SLOT_SPEED, BASIC_SPEED, REMOVED, LEFT,
-	       GROUPING, USED_GPU, USED_SCU, MEASURES };
+enum measure { SHARE, ENERGY_SHARE, SPEED, SPEED_LAUNCHES, SCU_SHARE, SLOTS, FULL, WIDE_SPEED, SLOT_SPEED, BASIC_SPEED, REMOVED, LEFT,
+	       GROUPING, GROUPED_LEFT, GROUPED_SPEED, GROUPING_32, SPEED_32, USED_GPU, USED_SCU };
 
 static double measure(const struct experiment *e, enum measure what, unsigned m, unsigned g, unsigned a)
 {
 	const struct lab_scu_result *gpu = result_of(e, m, g, a, LAB_SCU_MIXED), *split = result_of(e, m, g, a, LAB_SCU_SPLIT);
 	const struct lab_scu_result *basic = result_of(e, m, g, a, LAB_SCU_BASIC), *best = result_of(e, m, g, a, best_variant(a));
-	const struct lab_scu_result *filtered = result_of(e, m, g, a, LAB_SCU_FILTERED);
+	const struct lab_scu_result *grouped = result_of(e, m, g, a, LAB_SCU_GROUPED), *by_32 = result_of(e, m, g, a, GROUPS_OF_32);
+	/* without grouping; PageRank is not filtered */
+	const struct lab_scu_result *filtered = result_of(e, m, g, a, a == LAB_IRU_PR ? LAB_SCU_BASIC : LAB_SCU_FILTERED);
 
 	switch (what) {
 	case SHARE:
 		return (double)split->compaction / cycles(split);
+	case ENERGY_SHARE:
+		return energy_share(e, m, split);
 	case SPEED:
 		return cycles(gpu) / cycles(best);
 	case SPEED_LAUNCHES:
@@ -240,7 +270,15 @@ static double measure(const struct experiment *e, enum measure what, unsigned m,
 	case LEFT:
 		return (double)best->elements / (double)basic->elements;
 	case GROUPING:
-		return accesses_each(&filtered->gpu) / accesses_each(&best->gpu);
+		return accesses_each(&filtered->gpu) / accesses_each(&grouped->gpu);
+	case GROUPED_LEFT:
+		return (double)grouped->elements / (double)filtered->elements;
+	case GROUPED_SPEED:
+		return cycles(filtered) / cycles(grouped);
+	case GROUPING_32:
+		return accesses_each(&grouped->gpu) / accesses_each(&by_32->gpu);
+	case SPEED_32:
+		return cycles(grouped) / cycles(by_32);
 	case USED_GPU:
 		return bandwidth(&e->m[m], gpu);
 	default:
@@ -265,10 +303,16 @@ static const struct measured {
 	{ FULL, 10, "the SCU's coalescing units full", false, 7, LAB_OPEN_RULE, { { 0 } } },
 	{ WIDE_SPEED, 10, "speed-up, requests as its buffers hold", true, 7, LAB_OPEN_RULE, { { 1.41, 1.65, 0 }, { 3.83, 3.24, 1.05 } } },
 	{ SLOT_SPEED, 10, "speed-up, if memory never held the SCU up", true, 7, LAB_OPEN_RULE, { { 1.41, 1.65, 0 }, { 3.83, 3.24, 1.05 } } },
+	{ ENERGY_SHARE, 1, "energy of compaction, GPU (paper: more than 45%)", false, 7, LAB_OPEN_RULE, { { 0 } } },
 	{ BASIC_SPEED, 11, "speed-up, basic SCU", true, 3, LAB_SPEEDUP_RULE, { { 1.5, 1.5 }, { 1.5, 1.5 } } },
 	{ REMOVED, 11, "GPU instructions removed by filtering", false, 3, LAB_COUNT_RULE, { { 0.71, 0.76 }, { 0.71, 0.76 } } },
 	{ LEFT, 11, "nodes and edges left to the GPU", false, 3, LAB_COUNT_RULE, { { 0.14, 0.22 }, { 0.14, 0.22 } } },
 	{ GROUPING, 12, "coalescing by grouping over filtering", false, 2, LAB_COUNT_RULE, { { 0 }, { 0, 1.27 } } },
+	{ GROUPING, 12, "coalescing by grouping (paper: not used)", false, 5, LAB_OPEN_RULE, { { 0 } } },
+	{ GROUPED_LEFT, 12, "nodes and edges of grouping over without", false, 7, LAB_OPEN_RULE, { { 0 } } },
+	{ GROUPED_SPEED, 12, "speed-up by grouping", true, 7, LAB_OPEN_RULE, { { 0 } } },
+	{ GROUPING_32, 12, "coalescing of groups of 32 over 8", false, 2, LAB_OPEN_RULE, { { 0 } } },
+	{ SPEED_32, 12, "speed-up of groups of 32 over 8", true, 2, LAB_OPEN_RULE, { { 0 } } },
 	{ USED_GPU, 13, "DRAM bandwidth used, GPU", false, 7, LAB_OPEN_RULE, { { 0 } } },
 	{ USED_SCU, 13, "DRAM bandwidth used, with the SCU", false, 7, LAB_OPEN_RULE, { { 0 } } },
 };
@@ -309,6 +353,38 @@ static void energy_rows(const struct experiment *e, unsigned m, unsigned figure,
 		lab_energy_rows_mean(&all, r, figure, b ? b->energy[LAB_IRU_ALGORITHMS] : NAN, what);
 }
 
+/* Figure 9's split: the energy of the GPU and of the SCU, with its memory accesses, over that without the SCU. */
+static void energy_split(const struct experiment *e, unsigned m)
+{
+	const struct lab_energy_cost *cost = lab_energy_costs(&e->m[m]);
+	struct lab_run *r = e->r;
+	unsigned a, g;
+
+	for (a = 0; a < LAB_IRU_ALGORITHMS && cost; a++) {
+		struct series gpu = { r, 9, 0, 0, false }, scu = gpu;
+		char what[2][80];
+
+		if (!(e->algorithms & 1u << a))
+			continue;
+		for (g = 0; g < 2; g++)
+			snprintf(what[g], sizeof(what[g]), "%.30s %s: energy of the %s over the GPU's alone", e->m[m].name,
+				 lab_iru_algorithm_name[a], g ? "SCU" : "GPU");
+		for (g = 0; g < r->graphs; g++) {
+			const struct lab_scu_result *best = result_of(e, m, g, a, best_variant(a));
+			struct lab_energy alone = energy(&e->m[m], result_of(e, m, g, a, LAB_SCU_MIXED)), all = energy(&e->m[m], best);
+			struct lab_energy part = { 0 };
+			double of = lab_energy_joules(cost, &alone).likely, j;
+
+			lab_energy_add(&part, &e->m[m], &best->gpu, best->processing + best->compaction, 0);
+			j = lab_energy_joules(cost, &part).likely;
+			add(&gpu, g, j / of, what[0]);
+			add(&scu, g, (lab_energy_joules(cost, &all).likely - j) / of, what[1]);
+		}
+		add_mean(&gpu, LAB_OPEN_RULE, NAN, what[0]);
+		add_mean(&scu, LAB_OPEN_RULE, NAN, what[1]);
+	}
+}
+
 static void rows_of(const struct experiment *e, unsigned m)
 {
 	struct lab_run *r = e->r;
@@ -337,6 +413,7 @@ static void rows_of(const struct experiment *e, unsigned m)
 		lab_run_row(r, 10, "mean", LAB_OPEN_RULE, b < MACHINES ? builds[b].speed : NAN, exp(all),
 			      "%.30s: speed-up", e->m[m].name);
 	energy_rows(e, m, 9, LAB_SCU_VARIANTS, 7, "energy reduction");
+	energy_split(e, m);
 	energy_rows(e, m, 11, LAB_SCU_BASIC, 3, "energy reduction, basic SCU");
 }
 

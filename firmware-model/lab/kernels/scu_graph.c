@@ -33,8 +33,7 @@ const char *const lab_scu_variant_name[LAB_SCU_VARIANTS] = {
 
 bool lab_scu_has_variant(enum lab_iru_algorithm algorithm, enum lab_scu_variant variant)
 {
-	return variant <= LAB_SCU_BASIC || (variant == LAB_SCU_FILTERED && algorithm != LAB_IRU_PR) ||
-	       (variant == LAB_SCU_GROUPED && algorithm == LAB_IRU_SSSP);
+	return variant != LAB_SCU_FILTERED || algorithm != LAB_IRU_PR;
 }
 
 /* ---- Kernels and operations ------------------------------------------------------------------ */
@@ -52,6 +51,8 @@ static int launch(struct run *r, const struct lab_kernel *k, uint32_t count, boo
 	r->a.count = count;
 	rc = lab_run(r->lab, &l, NULL, err);
 	lab_stats_add(&r->out->gpu, &before, lab_stats(r->lab));
+	if (compacts)
+		lab_stats_add(&r->out->compacting, &before, lab_stats(r->lab));
 	cycles = lab_stats(r->lab)->cycles - before.cycles;
 	cycles -= lab_machine_of(r->lab)->launch_latency;
 	*(compacts ? &r->out->compaction : &r->out->processing) += cycles;
@@ -69,13 +70,29 @@ static int operate(struct run *r, const struct lab_scu_op *op, uint64_t *count, 
 }
 
 /* Table lines for @elements: a larger table would only cost more to clear and drain. */
-static uint64_t lines_for(uint64_t elements, uint32_t max_lines)
+static uint64_t lines_for(uint64_t elements, uint64_t max_lines)
 {
-	uint64_t lines = 16;
+	uint64_t lines = GTU_TABLE_WAYS;
 
 	while (lines < elements && lines < max_lines)
 		lines *= 2;
-	return lines;
+	return lines < max_lines ? lines : max_lines;
+}
+
+/* The lines of a table of @bytes, in whole sets (SCU, table 2: bytes, 16 ways, bytes per line). */
+static uint64_t lines_in(uint64_t bytes, uint32_t line_bytes)
+{
+	return bytes / line_bytes / GTU_TABLE_WAYS * GTU_TABLE_WAYS;
+}
+
+static uint64_t filter_lines(const struct lab_scu_config *config)
+{
+	return config->algorithm == LAB_IRU_SSSP ? lines_in(config->sssp_bytes, 8) : lines_in(config->bfs_bytes, 4);
+}
+
+static uint64_t group_lines(const struct lab_scu_config *config)
+{
+	return lines_in(config->group_bytes, 4 * config->group_max);
 }
 
 /* Filtering and grouping of one compaction. */
@@ -98,7 +115,7 @@ static int produce(struct run *r, struct lab_scu_op *op, const struct extras *x,
 	int rc = 0;
 
 	if (x->table >= 0) {
-		const uint32_t max_lines = best ? r->config->sssp_lines : r->config->bfs_lines;
+		const uint64_t max_lines = filter_lines(r->config);
 		const bool keep = x->keep && r->kept[x->table];
 
 		step.param |= STEP(GTU_STEP_PRODUCE) | (best ? GTU_SCU_BEST | COST4 : GTU_SCU_UNIQUE) | (keep ? GTU_SCU_KEEP : 0);
@@ -117,10 +134,11 @@ static int produce(struct run *r, struct lab_scu_op *op, const struct extras *x,
 	if (x->group && !rc) {
 		step = *op;		/* reads the filter, if there is one */
 		step.param |= STEP(GTU_STEP_PRODUCE) | GTU_SCU_GROUP | LABELS;
-		step.imm = r->a.label.addr;
+		step.imm = (r->config->algorithm == LAB_IRU_PR ? &r->a.sum : &r->a.label)->addr;
+		step.group_max = (uint8_t)r->config->group_max;
 		step.operand[GTU_SCU_REORDER] = (struct lab_scu_operand){ &r->reorder, r->capacity };
 		step.operand[GTU_SCU_GROUP_TABLE] =
-			(struct lab_scu_operand){ &r->group_table, lines_for(elements, r->config->group_lines) };
+			(struct lab_scu_operand){ &r->group_table, lines_for(elements, group_lines(r->config)) };
 		rc = operate(r, &step, count, err);
 		op->operand[GTU_SCU_REORDER] = step.operand[GTU_SCU_REORDER];
 		op->operand[GTU_SCU_FILTER] = (struct lab_scu_operand){ 0 };
@@ -136,7 +154,7 @@ static int expand_by_scu(struct run *r, uint32_t count, uint32_t *edges, struct 
 {
 	struct scu_args *a = &r->a;
 	const bool costs = a->weights;
-	struct extras x = { .table = r->config->variant >= LAB_SCU_FILTERED ? 0 : -1, .keep = true,
+	struct extras x = { .table = r->config->variant >= LAB_SCU_FILTERED && !a->share ? 0 : -1, .keep = true,
 			    .group = r->config->variant == LAB_SCU_GROUPED };
 	struct lab_scu_op op = { .opcode = GTU_OP_SCU_EXPAND, .param = WIDTH4 | RUNS | INDEXED };
 	uint64_t n = 0, again = 0;
@@ -334,10 +352,10 @@ static int arrays(struct run *r, struct gtu_error *err)
 	const struct lab_scu_config *config = r->config;
 	const struct gtu_graph *g = config->graph;
 	const bool paths = config->algorithm == LAB_IRU_SSSP, ranks = config->algorithm == LAB_IRU_PR;
-	const bool filters = config->variant >= LAB_SCU_FILTERED;
+	const bool filters = config->variant >= LAB_SCU_FILTERED && !ranks;
 	/* far elements may pass the SCU's filter and be expanded twice; overflow is an error */
 	const uint64_t m = 2 * g->m + 1024, list = g->n + g->m + 1024, words = m / 32 + 2;
-	const uint32_t lines = paths ? config->sssp_lines : config->bfs_lines;
+	const uint64_t lines = filter_lines(config), groups = group_lines(config) / GTU_TABLE_WAYS * scu_group_set_bytes(config->group_max);
 	struct scu_args *a = &r->a;
 	const struct lab_want want[] = {
 		{ &a->row, "row", g->n + 1 }, { &a->label, "label", g->n }, { &a->tail, "tail", 1 },
@@ -353,7 +371,7 @@ static int arrays(struct run *r, struct gtu_error *err)
 		{ &r->reorder, "reorder", config->variant == LAB_SCU_GROUPED ? m : 1 },
 		{ &r->table[0], "table", filters ? (GTU_FILTER_TABLE_BYTES(lines, 4, paths ? 4 : 0) + 3) / 4 : 1 },
 		{ &r->table[1], "table'", filters ? (GTU_FILTER_TABLE_BYTES(lines, 4, paths ? 4 : 0) + 3) / 4 : 1 },
-		{ &r->group_table, "groups", config->variant == LAB_SCU_GROUPED ? (GTU_GROUP_TABLE_BYTES(config->group_lines) + 3) / 4 : 1 },
+		{ &r->group_table, "groups", config->variant == LAB_SCU_GROUPED ? groups / 4 : 1 },
 	};
 	int rc = lab_graph_arrays(r->lab, g, &a->row, &a->col, paths ? &a->weight : NULL, want,
 				  sizeof(want) / sizeof(want[0]), err);
@@ -368,9 +386,9 @@ static int arrays(struct run *r, struct gtu_error *err)
 	return 0;
 }
 
-static bool lines_valid(uint32_t lines)
+static bool lines_valid(uint64_t lines)
 {
-	return lines >= GTU_TABLE_WAYS && lines <= GTU_TABLE_LINES_MAX && !(lines & (lines - 1));
+	return lines >= GTU_TABLE_WAYS && lines <= GTU_TABLE_LINES_MAX;
 }
 
 static int check(const struct lab_scu_config *config, struct gtu_error *err)
@@ -385,9 +403,11 @@ static int check(const struct lab_scu_config *config, struct gtu_error *err)
 				g->name);
 	if (config->algorithm == LAB_IRU_SSSP && lab_graph_weights(g, "SSSP", err))
 		return GTU_ERR_USAGE;
-	if (!lines_valid(config->bfs_lines) || !lines_valid(config->sssp_lines) || !lines_valid(config->group_lines))
-		return gtu_fail(err, GTU_ERR_USAGE, "the SCU's tables must have a power of two of lines, %u to %u", GTU_TABLE_WAYS,
-				GTU_TABLE_LINES_MAX);
+	if (!config->group_max || config->group_max > SCU_GROUP_LIMIT)
+		return gtu_fail(err, GTU_ERR_USAGE, "the SCU's groups must have 1 to %u elements, not %u", SCU_GROUP_LIMIT, config->group_max);
+	if (!lines_valid(filter_lines(config)) || !lines_valid(group_lines(config)))
+		return gtu_fail(err, GTU_ERR_USAGE, "the SCU's tables must have %u to %u lines, of 4 bytes (BFS), 8 (SSSP), and 4 per element of "
+				"a group", GTU_TABLE_WAYS, GTU_TABLE_LINES_MAX);
 	return 0;
 }
 

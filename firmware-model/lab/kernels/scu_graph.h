@@ -24,11 +24,14 @@ enum lab_scu_variant {
 	LAB_SCU_SPLIT, /* GPU only, compaction in separate kernels, to measure its share */
 	LAB_SCU_BASIC,			/* compaction by the SCU */
 	LAB_SCU_FILTERED, /* and filtering: BFS by ID, SSSP by best cost (algorithms 4, 5) */
-	LAB_SCU_GROUPED,		/* and grouping: SSSP */
+	LAB_SCU_GROUPED,		/* and grouping: SSSP; of PageRank grouping alone */
 	LAB_SCU_VARIANTS
 };
 extern const char *const lab_scu_variant_name[LAB_SCU_VARIANTS];
-/* PageRank uses neither filtering nor grouping, BFS no grouping (sections 4.4, 4.6). */
+/*
+ * Grouping of BFS and PageRank are ablations, which the paper advises against (sections 4.4, 4.6).
+ * PageRank cannot be filtered: each duplicate is a contribution to a rank.
+ */
 bool lab_scu_has_variant(enum lab_iru_algorithm algorithm, enum lab_scu_variant variant);
 
 struct lab_scu_config {
@@ -37,11 +40,14 @@ struct lab_scu_config {
 	const struct gtu_graph *graph;	/* 4-byte edges; u32 weights for SSSP */
 	uint32_t source, iterations;	/* BFS, SSSP; PR */
 	struct scu_pipe_shape shape;
-	uint32_t bfs_lines, sssp_lines, group_lines; /* of the tables: powers of two, 16 or more */
+	/* of the tables, as in table 2: without the state, tags and counts that our layout adds to a line */
+	uint32_t bfs_bytes, sssp_bytes, group_bytes;
+	uint32_t group_max;		/* elements per group: 8 in the paper, at most 32 */
 };
 
 struct lab_scu_result {
 	struct lab_stats gpu, scu;	/* while kernels ran; while the SCU ran */
+	struct lab_stats compacting;	/* of gpu: while compaction kernels ran */
 	struct lab_scu_counts unit;
 	/* cycles of processing and of compaction kernels, without launches (SCU: scu.cycles) */
 	uint64_t processing, compaction;

@@ -5,9 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The device's parameters have the published values. */
+#define DEFAULT(UNIT, unit, NAME, name, property, value, ...) PUBLISHED_##NAME = value,
+#define FIXED(UNIT, NAME, name, property, value, ...) PUBLISHED_##NAME = value,
+enum { GTU_SCU_PARAMETER_ROWS(DEFAULT, FIXED, FIXED) };
+
 const struct scu_pipe_shape lab_scu_published = {
-	.width = 4, .merge = 4, .in_flight = 32, .vector_bytes = 5 << 10, .fifo_bytes = 38 << 10,
-	.hash_bytes = 18 << 10, .entry_bytes = 16,
+	.width = PUBLISHED_WIDTH, .merge = PUBLISHED_MERGE, .in_flight = PUBLISHED_IN_FLIGHT,
+	.vector_bytes = PUBLISHED_VECTOR_BYTES, .fifo_bytes = PUBLISHED_FIFO_BYTES, .hash_bytes = PUBLISHED_HASH_BYTES,
+	.entry_bytes = 16,
 };
 
 struct lab_scu {
@@ -133,6 +139,9 @@ static bool prepare(struct lab_scu *u, const struct lab_scu_op *op)
 	memset(&u->state, 0, sizeof(u->state));
 	memset(&u->error, 0, sizeof(u->error));
 	r->p = scu_params_of(op->opcode, op->param);
+	r->p.any_lines = true;
+	if (op->group_max)
+		r->p.group_max = op->group_max;
 	r->imm = op->imm;
 	for (i = 0; i < GTU_SCU_OPERANDS; i++) {
 		const struct lab_array *a = op->operand[i].array;

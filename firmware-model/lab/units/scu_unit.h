@@ -30,9 +30,11 @@ struct lab_scu_op {
 	uint8_t opcode;
 	uint32_t param;
 	uint64_t imm;
+	uint8_t group_max;		/* elements per group; 0: the device's 8 */
 	struct lab_scu_operand {
 		const struct lab_array *array;
-		uint64_t count;		/* elements, bits or lines, from the array's begin */
+		/* elements, bits or lines, from the array's begin; lines: a multiple of 16 */
+		uint64_t count;
 	} operand[GTU_SCU_OPERANDS];
 };
 

@@ -36,6 +36,7 @@ struct scu_params scu_params_of(unsigned opcode, uint32_t param)
 		.unique = param & GTU_SCU_UNIQUE,
 		.best = param & GTU_SCU_BEST,
 		.group = param & GTU_SCU_GROUP,
+		.group_max = GTU_GROUP_MAX,
 		.keep = param & GTU_SCU_KEEP,
 		.target = param >> GTU_SCU_TARGET_SHIFT & 7,
 		.filters = param & (GTU_SCU_UNIQUE | GTU_SCU_BEST),
@@ -54,7 +55,7 @@ uint64_t scu_operand_bytes(const struct scu_params *p, unsigned slot, uint64_t c
 	if (slot == GTU_SCU_FILTER_TABLE)
 		return GTU_FILTER_TABLE_BYTES(count, p->width < 2 ? 4u : 1u << p->width, p->best ? 1u << p->cost_width : 0u);
 	if (slot == GTU_SCU_GROUP_TABLE)
-		return GTU_GROUP_TABLE_BYTES(count);
+		return count / GTU_TABLE_WAYS * scu_group_set_bytes(p->group_max);
 	if (slot == GTU_SCU_MASK || slot == GTU_SCU_FILTER || (slot == GTU_SCU_OUT && p->op == GTU_OP_SCU_BITMASK))
 		return (count + 7) / 8;
 	return count << p->log2[slot];
@@ -81,7 +82,7 @@ bool scu_core_start(struct scu_run *r)
 			return scu_fail(r, GTU_CPL_OPERAND, along[i], m->count, n);
 	}
 	for (i = GTU_SCU_FILTER_TABLE; i <= GTU_SCU_GROUP_TABLE; i++)
-		if (r->mem[i].given && !scu_table_lines_valid(r->mem[i].count))
+		if (r->mem[i].given && !(r->p.any_lines ? r->mem[i].count >= GTU_TABLE_WAYS : scu_table_lines_valid(r->mem[i].count)))
 			return scu_fail(r, GTU_CPL_OPERAND, i, 0, 0);
 	if (r->p.best && !r->mem[GTU_SCU_COST_GATHERED].given && !r->mem[GTU_SCU_COST_INPUT].given)
 		return scu_fail(r, GTU_CPL_OPERAND, GTU_SCU_COST_GATHERED, 0, 0);

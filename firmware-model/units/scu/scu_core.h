@@ -95,6 +95,8 @@ struct scu_params {
 	uint8_t width, index_width, count_width, cost_width; /* log2 of bytes */
 	uint8_t type, cmp, target;
 	bool unique, best, group, keep;
+	uint8_t group_max;		/* elements per group: GTU_GROUP_MAX on the device */
+	bool any_lines;			/* the tables need not have a power of two of lines: in the laboratory */
 	bool filters;			/* unique or best */
 	bool runs;			/* REPLICATE, EXPAND */
 	bool indexed;			/* ACCESS, EXPAND */
@@ -168,6 +170,12 @@ struct scu_run {
 struct scu_params scu_params_of(unsigned opcode, uint32_t param);
 /* Size in bytes of an operand of @count elements, bits or table lines. */
 uint64_t scu_operand_bytes(const struct scu_params *p, unsigned slot, uint64_t count);
+#define SCU_GROUP_LIMIT	32u		/* elements per group that the core supports */
+/* Bytes of a group set: GTU_GROUP_SET_BYTES with GTU_GROUP_MAX elements per group. */
+static inline uint32_t scu_group_set_bytes(uint32_t max)
+{
+	return (16 * 8 + 16 * 4 * max + 16 + 16 + 1023) / 1024 * 1024;
+}
 /* Is this a valid number of lines of a table? */
 static inline bool scu_table_lines_valid(uint64_t lines)
 {

@@ -120,7 +120,7 @@ static inline struct scu_filter scu_filter_of(struct scu_run *r)
 		.id_log2 = r->p.width < 2 ? 2 : r->p.width,
 		.cost_log2 = r->p.best ? r->p.cost_width : 0,
 		.type = r->p.type,
-		.sets_log2 = m->count ? __builtin_ctzll(m->count / SCU_WAYS) : 0,
+		.sets = m->count ? (uint32_t)(m->count / SCU_WAYS) : 1,
 		.merge = r->merge,
 	};
 }
@@ -135,7 +135,8 @@ static inline struct scu_group scu_group_of(struct scu_run *r)
 		.target = r->imm,
 		.target_log2 = r->p.target,
 		.id_log2 = r->p.width,
-		.sets_log2 = m->count ? __builtin_ctzll(m->count / SCU_WAYS) : 0,
+		.max = r->p.group_max,
+		.sets = m->count ? (uint32_t)(m->count / SCU_WAYS) : 1,
 		.merge = r->merge,
 		.rank = r->s->rank,
 		.groups = r->s->groups,

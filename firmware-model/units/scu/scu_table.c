@@ -12,16 +12,24 @@ static uint32_t filter_set_bytes(const struct scu_filter *f)
 	return GTU_FILTER_SET_BYTES(1u << f->id_log2, f->cost_log2 ? 1u << f->cost_log2 : 0);
 }
 
+/* The set of @id: for a power of two of sets scu_hash(), for others the same share of the 32-bit product. */
+static uint32_t scu_set_of(uint64_t id, uint32_t sets)
+{
+	const uint32_t product = (uint32_t)(id ^ id >> 32) * GTU_HASH;
+
+	return (uint32_t)((uint64_t)product * sets >> 32);
+}
+
 static uint32_t filter_set(const struct scu_filter *f, const uint8_t *ids, size_t i)
 {
-	return scu_hash(scu_get(ids, f->id_log2, i), f->sets_log2);
+	return scu_set_of(scu_get(ids, f->id_log2, i), f->sets);
 }
 
 /* Report the probes to observers. A kept element has written its set: it was inserted, or its cost was updated. */
 static void filter_watch(struct scu_filter *f, const uint8_t *ids, size_t n, const uint64_t *keep)
 {
 	const uint32_t bytes = filter_set_bytes(f), window = f->merge > 8 ? 8 : f->merge;
-	const uint64_t states = (uint64_t)bytes << f->sets_log2;
+	const uint64_t states = (uint64_t)bytes * f->sets;
 	uint64_t set[GTU_WARP], state[8], wset[GTU_WARP], wstate[8], piece;
 	size_t i, j;
 
@@ -52,7 +60,7 @@ bool scu_filter_offer(struct scu_filter *f, const struct scu_kernels *k, const v
 		      const void *costs, size_t n, uint64_t *keep)
 {
 	const uint32_t bytes = filter_set_bytes(f);
-	const uint64_t states = (uint64_t)bytes << f->sets_log2;
+	const uint64_t states = (uint64_t)bytes * f->sets;
 	const uint8_t *id = ids, *cost = costs;
 	struct scu_sets t = {
 		.set_bytes = bytes,
@@ -63,10 +71,10 @@ bool scu_filter_offer(struct scu_filter *f, const struct scu_kernels *k, const v
 	uint64_t got, one;
 	size_t i;
 
-	if (f->mem->base) {
+	if (f->mem->base && !(f->sets & (f->sets - 1))) {
 		t.set = f->mem->base;
 		t.state = f->mem->base + states;
-		t.log2 = f->sets_log2;
+		t.log2 = __builtin_ctz(f->sets);
 		k->filter[f->id_log2 - 2](&t, ids, costs, n, keep);
 	} else {
 		/* probe set by set; a set that crosses pages is processed in a copy */
@@ -93,7 +101,7 @@ bool scu_filter_offer(struct scu_filter *f, const struct scu_kernels *k, const v
 
 bool scu_filter_clear(struct scu_filter *f, uint64_t from, uint64_t to)
 {
-	uint64_t at = ((uint64_t)filter_set_bytes(f) << f->sets_log2) + from, got;
+	uint64_t at = (uint64_t)filter_set_bytes(f) * f->sets + from, got;
 	const uint64_t end = at + (to - from);
 
 	for (; at < end; at += got) {
@@ -109,41 +117,63 @@ bool scu_filter_clear(struct scu_filter *f, uint64_t from, uint64_t to)
 
 /* ---- Grouping -------------------------------------------------------------------------------- */
 
-/* A group set; see GTU_GROUP_SET_BYTES. While `in_use` is not 0, the counts of unused ways are 0. */
+/*
+ * A group set; see GTU_GROUP_SET_BYTES. The ordinals of a way are as many as a group has elements: 8 on the device,
+ * which the published unit has "experimentally observed" to be better than 32 (SCU, section 4.3). While `in_use` is
+ * not 0, the counts of unused ways are 0.
+ */
 struct group_set {
 	uint64_t tag[SCU_WAYS];
-	uint32_t ordinal[SCU_WAYS][GTU_GROUP_MAX];
+	uint8_t ordinals[];
+} __attribute__((packed, aligned(1), may_alias));
+
+struct group_state {			/* behind the ordinals */
 	uint8_t count[SCU_WAYS];
 	uint64_t order;
 	uint64_t in_use;
 } __attribute__((packed, aligned(1), may_alias));
 
-_Static_assert(offsetof(struct group_set, ordinal) == 128, "ordinals follow the tags");
-_Static_assert(offsetof(struct group_set, count) == 640, "counts follow the ordinals");
-_Static_assert(offsetof(struct group_set, order) == 656, "the order follows the counts");
-_Static_assert(offsetof(struct group_set, in_use) == 664, "the entries in use come last");
+#define GROUP_TAGS sizeof(struct group_set)
+_Static_assert(GROUP_TAGS == 128 && sizeof(struct group_state) == 32, "the layout of hw.h");
+_Static_assert(GTU_GROUP_SET_BYTES >= GROUP_TAGS + 4 * SCU_WAYS * GTU_GROUP_MAX + sizeof(struct group_state),
+	       "a set of the device's groups");
+
+static uint32_t group_state_at(const struct scu_group *g)
+{
+	return GROUP_TAGS + 4 * SCU_WAYS * g->max;
+}
+
+static struct group_state *group_state(const struct scu_group *g, struct group_set *s)
+{
+	return (struct group_state *)((uint8_t *)s + group_state_at(g));
+}
+
+static scu_u32 *group_ordinals(const struct scu_group *g, struct group_set *s, unsigned way)
+{
+	return (scu_u32 *)s->ordinals + way * g->max;
+}
 
 struct group_at {
 	struct group_set *set;
-	struct group_set copy;
-	uint64_t byte;
+	uint64_t byte, bytes;
+	uint8_t copy[GROUP_TAGS + 4 * SCU_WAYS * SCU_GROUP_LIMIT + sizeof(struct group_state)];
 };
 
 static bool group_open(struct scu_group *g, uint64_t index, struct group_at *at)
 {
-	at->byte = index * GTU_GROUP_SET_BYTES;
-	at->set = (struct group_set *)scu_contiguous(g->mem, at->byte, sizeof(at->copy), &at->copy);
+	at->byte = index * scu_group_set_bytes(g->max);
+	at->bytes = group_state_at(g) + sizeof(struct group_state);
+	at->set = (struct group_set *)scu_contiguous(g->mem, at->byte, at->bytes, at->copy);
 	return at->set;
 }
 
 static bool group_close(struct scu_group *g, struct group_at *at)
 {
-	return at->set != &at->copy ||
-	       scu_store(g->mem, at->byte, &at->copy, sizeof(at->copy));
+	return (uint8_t *)at->set != at->copy || scu_store(g->mem, at->byte, at->copy, at->bytes);
 }
 
 /* Bit mask of the ways whose count is not 0. */
-static unsigned ways_in_use(const struct group_set *s)
+static unsigned ways_in_use(const struct group_state *s)
 {
 	const uint64_t low7 = 0x7f7f7f7f7f7f7f7full;
 	unsigned half, bits = 0;
@@ -171,14 +201,16 @@ static bool reorder_put(struct scu_group *g, uint64_t ordinal, uint32_t rank)
 static enum scu_grouped group_emit(struct scu_group *g, struct group_set *s, unsigned way,
 				   uint64_t ordinals)
 {
-	const unsigned count = ONCE(s->count[way]);
-	const unsigned n = count > GTU_GROUP_MAX ? GTU_GROUP_MAX : count;
-	uint64_t byte[GTU_GROUP_MAX];
+	struct group_state *state = group_state(g, s);
+	const scu_u32 *member = group_ordinals(g, s, way);
+	const unsigned count = ONCE(state->count[way]);
+	const unsigned n = count > g->max ? g->max : count;
+	uint64_t byte[SCU_GROUP_LIMIT];
 	unsigned i;
 
-	s->count[way] = 0;
+	state->count[way] = 0;
 	for (i = 0; i < n; i++) {
-		const uint32_t ordinal = ONCE(s->ordinal[way][i]);
+		const uint32_t ordinal = ONCE(member[i]);
 
 		if (ordinal >= ordinals) {
 			g->bad_ordinal = ordinal;
@@ -217,28 +249,29 @@ static enum scu_grouped group_insert(struct scu_group *g, const struct scu_kerne
 				     struct group_set *s, uint64_t tag, uint32_t ordinal,
 				     unsigned *used)
 {
-	uint64_t in_use = ONCE(s->in_use), order = ONCE(s->order);
+	struct group_state *state = group_state(g, s);
+	uint64_t in_use = ONCE(state->in_use), order = ONCE(state->order);
 	enum scu_grouped ok = GROUP_OK;
 	unsigned n = in_use > SCU_WAYS ? SCU_WAYS : in_use, ways, hit, way;
 
 	if (!n) {
-		memset(s->count, 0, sizeof(s->count));
+		memset(state->count, 0, sizeof(state->count));
 		order = 0;
 	} else if (n < SCU_WAYS) {
 		order &= (1ull << (4 * n)) - 1;
 	}
-	ways = ways_in_use(s);
+	ways = ways_in_use(state);
 	hit = k->match_tags(s->tag, tag) & ways;
 	if (hit) {
 		unsigned c;
 
 		way = __builtin_ctz(hit);
-		c = ONCE(s->count[way]);
-		if (c >= GTU_GROUP_MAX)
-			c = GTU_GROUP_MAX - 1;
-		s->ordinal[way][c] = ordinal;
-		s->count[way] = c + 1;
-		if (c + 1 == GTU_GROUP_MAX) {
+		c = ONCE(state->count[way]);
+		if (c >= g->max)
+			c = g->max - 1u;
+		group_ordinals(g, s, way)[c] = ordinal;
+		state->count[way] = c + 1;
+		if (c + 1 == g->max) {
 			ok = group_emit(g, s, way, (uint64_t)ordinal + 1);
 			order = order_without(order, n--, way);
 		}
@@ -252,12 +285,12 @@ static enum scu_grouped group_insert(struct scu_group *g, const struct scu_kerne
 		}
 		way = __builtin_ctz(~ways);
 		s->tag[way] = tag;
-		s->ordinal[way][0] = ordinal;
-		s->count[way] = 1;
+		group_ordinals(g, s, way)[0] = ordinal;
+		state->count[way] = 1;
 		order |= (uint64_t)way << (4 * n++);
 	}
-	s->order = order;
-	s->in_use = n;
+	state->order = order;
+	state->in_use = n;
 	*used = way;
 	return ok;
 }
@@ -271,20 +304,19 @@ static uint64_t group_line(const struct scu_group *g, const uint8_t *ids, size_t
 
 static void group_fetch(const struct scu_group *g, uint64_t index)
 {
-	const uint8_t *p = g->mem->base + index * GTU_GROUP_SET_BYTES;
+	const uint8_t *p = g->mem->base + index * scu_group_set_bytes(g->max);
 
 	__builtin_prefetch(p, 1);
 	__builtin_prefetch(p + 64, 1);
-	__builtin_prefetch(p + offsetof(struct group_set, count), 1);
+	__builtin_prefetch(p + group_state_at(g), 1);
 }
 
 /* Report an insertion: tags and counts are read; the element's ordinal, its tag and the counts are written. */
 static void group_watch(struct scu_group *g, uint64_t byte, unsigned way)
 {
-	const uint64_t count = byte + offsetof(struct group_set, count);
+	const uint64_t count = byte + group_state_at(g);
 	const uint64_t read[3] = { byte, byte + 64, count };
-	const uint64_t write[3] = { byte + way / 8 * 64,
-				    byte + offsetof(struct group_set, ordinal) + way / 2 * 64, count };
+	const uint64_t write[3] = { byte + way / 8 * 64, byte + GROUP_TAGS + way * g->max * 4 / 64 * 64, count };
 
 	scu_gather(g->mem, read, 3, 6, false);
 	scu_gather(g->mem, write, 3, 6, true);
@@ -302,7 +334,7 @@ enum scu_grouped scu_group_offer(struct scu_group *g, const struct scu_kernels *
 		uint64_t line;
 
 		if (g->mem->base && i + GROUP_AHEAD < n)
-			group_fetch(g, scu_hash(group_line(g, ids, i + GROUP_AHEAD), g->sets_log2));
+			group_fetch(g, scu_set_of(group_line(g, ids, i + GROUP_AHEAD), g->sets));
 		g->bad = i;
 		if (!(keep[i / 64] >> (i % 64) & 1)) {
 			if (!reorder_put(g, first + i, GTU_REORDER_DROPPED))
@@ -311,7 +343,7 @@ enum scu_grouped scu_group_offer(struct scu_group *g, const struct scu_kernels *
 			continue;
 		}
 		line = group_line(g, ids, i);
-		if (!group_open(g, scu_hash(line, g->sets_log2), &at))
+		if (!group_open(g, scu_set_of(line, g->sets), &at))
 			return GROUP_MEMORY;
 		ok = group_insert(g, k, at.set, line, (uint32_t)(first + i), &way);
 		if (!group_close(g, &at))
@@ -326,7 +358,8 @@ enum scu_grouped scu_group_offer(struct scu_group *g, const struct scu_kernels *
 
 enum scu_grouped scu_group_drain(struct scu_group *g, uint64_t set, uint64_t ordinals)
 {
-	const uint64_t count = set * GTU_GROUP_SET_BYTES + offsetof(struct group_set, count);
+	const uint64_t count = set * scu_group_set_bytes(g->max) + group_state_at(g);
+	struct group_state *state;
 	enum scu_grouped ok = GROUP_OK;
 	struct group_at at;
 	uint64_t order;
@@ -335,14 +368,15 @@ enum scu_grouped scu_group_drain(struct scu_group *g, uint64_t set, uint64_t ord
 	scu_gather(g->mem, &count, 1, 6, false);
 	if (!group_open(g, set, &at))
 		return GROUP_MEMORY;
-	order = ONCE(at.set->in_use);
+	state = group_state(g, at.set);
+	order = ONCE(state->in_use);
 	n = order > SCU_WAYS ? SCU_WAYS : order;
 	if (!n)
 		return GROUP_OK;
-	order = ONCE(at.set->order);
+	order = ONCE(state->order);
 	for (i = 0; i < n && ok == GROUP_OK; i++)
 		ok = group_emit(g, at.set, order >> (4 * i) & 15, ordinals);
-	at.set->in_use = 0;
+	state->in_use = 0;
 	if (!group_close(g, &at))
 		return GROUP_MEMORY;
 	scu_gather(g->mem, &count, 1, 6, true);
@@ -352,7 +386,8 @@ enum scu_grouped scu_group_drain(struct scu_group *g, uint64_t set, uint64_t ord
 bool scu_group_clear(struct scu_group *g, uint64_t from, uint64_t to)
 {
 	for (; from < to; from++) {
-		const uint64_t byte = from * GTU_GROUP_SET_BYTES + offsetof(struct group_set, in_use);
+		const uint64_t byte = from * scu_group_set_bytes(g->max) + group_state_at(g) +
+				      offsetof(struct group_state, in_use);
 		uint64_t got;
 		/* 8 aligned bytes do not cross a page */
 		uint8_t *p = scu_span(g->mem, byte, 8, &got);

@@ -13,7 +13,7 @@ struct scu_filter {
 	uint8_t id_log2;		/* 2 or 3 */
 	uint8_t cost_log2;		/* 2 or 3; 0: no costs */
 	uint8_t type;
-	uint8_t sets_log2;
+	uint32_t sets;
 	uint32_t merge;			/* probes that are reported to observers together */
 	uint64_t evictions;		/* incremented */
 };
@@ -32,7 +32,8 @@ struct scu_group {
 	uint64_t target;		/* address of the target's element 0 */
 	uint8_t target_log2;		/* of the bytes of its elements */
 	uint8_t id_log2;		/* 0..3 */
-	uint8_t sets_log2;
+	uint8_t max;			/* elements per group */
+	uint32_t sets;
 	uint32_t merge;
 	/* persistent between calls */
 	uint64_t rank;			/* number of elements emitted, and the next one's rank */

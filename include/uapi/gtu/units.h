@@ -64,7 +64,16 @@
 	F(SCU, WAYS, ways, "table-ways", GTU_TABLE_WAYS, "ways of a table's set")                  \
 	F(SCU, GROUP, group, "group-elements", GTU_GROUP_MAX, "elements per group")                  \
 	F(SCU, LINES_LOG2, lines_log2, "table-lines-log2", GTU_TABLE_LINES_LOG2,                   \
-	  "log2 of the greatest table's lines")
+	  "log2 of the greatest table's lines")                                                    \
+	/* the published build's buffers: SCU, table 1 */                                          \
+	P(SCU, scu, IN_FLIGHT, in_flight, "requests-in-flight", 32, 1, 4096, 1,                    \
+	  "reads in flight per coalescing unit")                                                   \
+	P(SCU, scu, VECTOR_BYTES, vector_bytes, "vector-bytes", 5 << 10, 1 << 10, 1 << 16, 128,    \
+	  "bytes of the vector buffer")                                                            \
+	P(SCU, scu, FIFO_BYTES, fifo_bytes, "fifo-bytes", 38 << 10, 1 << 10, 1 << 16, 128,         \
+	  "bytes of the FIFO of requests")                                                         \
+	P(SCU, scu, HASH_BYTES, hash_bytes, "hash-bytes", 18 << 10, 1 << 10, 1 << 15, 128,         \
+	  "bytes of the buffer of hash requests")
 #define GTU_SCU_SETTING_ROWS(S, X)
 #define GTU_SCU_COUNTER_ROWS(C, A)                                                                 \
 	C(SCU, JOBS, jobs, "jobs", "completed")                                                    \

@@ -482,11 +482,11 @@ TEST(device_errors_are_reported)
 
 /* ---- Graphs --------------------------------------------------------------------------------------- */
 
-static void all_variants(const char *machine, const struct gtu_graph *g, uint32_t lines)
+static void all_variants(const char *machine, const struct gtu_graph *g, uint32_t lines, uint32_t group_max)
 {
 	static uint32_t result[4096];
-	struct lab_scu_config config = { .graph = g, .source = 3, .iterations = 2, .shape = lab_scu_published, .bfs_lines = lines,
-				   .sssp_lines = lines, .group_lines = lines };
+	struct lab_scu_config config = { .graph = g, .source = 3, .iterations = 2, .shape = lab_scu_published, .bfs_bytes = 4 * lines,
+				   .sssp_bytes = 8 * lines, .group_bytes = 4 * group_max * lines, .group_max = group_max };
 	struct lab_scu_result r[LAB_SCU_VARIANTS];
 	static const enum lab_expect_what what[] = { LAB_LEVELS, LAB_DISTANCES, LAB_RANKS };
 	struct lab_machine m = machine_of(machine, NULL);
@@ -526,13 +526,14 @@ TEST(every_variant_matches_the_reference)
 					  .random_weights = 64 };
 	struct gtu_graph *g = generated(o);
 
-	all_variants("gtx980", g, 1 << 12);
-	all_variants("tx1", g, 16);		/* tables that forget nearly everything */
+	all_variants("gtx980", g, 1 << 12, 8);
+	all_variants("tx1", g, 16, 8);		/* tables that forget nearly everything */
 	gtu_graph_close(g);
 	o.kind = GTU_GEN_PLANAR;	/* many levels, a long far list */
 	o.degree = 5;
 	g = generated(o);
-	all_variants("tx1", g, 1 << 12);
+	all_variants("tx1", g, 1 << 12, 32);
+	all_variants("tx1", g, 3000, 8);	/* 187 sets, of table 2's kind */
 	gtu_graph_close(g);
 }
 

@@ -68,6 +68,10 @@ exits 2 "gtu lab run emogi refuses one file for --plot and --json" gtu lab run e
 exits 2 "gtu lab list refuses --plot" gtu lab list --plot p.svg
 check "gtu lab run iru runs" gtu lab run iru --scale 8 --json i.json
 says "gtu lab run iru checks 36 results against the reference" '"results_checked": 36' i.json
+json "gtu lab run iru has the times of figure 3 and the sizes of table 1" i.json 'sum(r.get("figure") == 3 and r["graph"] == "mean" for r in d["rows"]) == 12 and [r["ours"] for r in d["rows"] if r.get("table") == 1][:2] == [80, 1.75]'
+for key in private_hash bypass_l2 interleaved; do
+	check "gtu lab run iru runs with iru.$key=1" gtu lab run iru --scale 8 --algorithm pr --set iru.$key=1
+done
 check "gtu lab run iru --algorithm bfs runs" gtu lab run iru --scale 8 --algorithm bfs --json b.json
 says "gtu lab run iru --algorithm bfs checks 12 results" '"results_checked": 12' b.json
 lacks "gtu lab run iru --algorithm bfs runs no other algorithm" '"(sssp|pr):' b.json
@@ -126,6 +130,9 @@ json "the number of rows without a value is in the JSON" two.json 'd["rows_witho
 prints "the number of rows without a value is printed" "^1 row has no value over these graphs" gtu lab run emogi --figure 5 --graph two.mtx
 fails_with 2 "a figure without a row over a file is refused" "figure 11 has no row over these graphs" gtu lab run sparseweaver --figure 11 --graph own.mtx
 fails_with 2 "gtu lab run graphpeg refuses lists that exceed the shared memory" "exceed an SM" gtu lab run graphpeg --set peg.list_bytes=48128
+check "gtu lab run graphpeg --figure 8 runs over a file" gtu lab run graphpeg --figure 8 --graph own.mtx --set peg.shift=2
+says "gtu lab run graphpeg has the threshold of 512" "8  edges, threshold of 512 against ideal +mean" "$out"
+exits 2 "gtu lab run graphpeg refuses a shift of 64" gtu lab run graphpeg --figure 8 --set peg.shift=64
 exits 2 "gtu lab run graphpeg refuses to set an unknown key" gtu lab run graphpeg --set peg.color=3
 check "gtu lab run scu runs" gtu lab run scu --scale 8 --json s.json
 says "gtu lab run scu checks 216 results against the reference" '"results_checked": 216' s.json

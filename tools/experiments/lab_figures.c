@@ -54,7 +54,7 @@ static const struct row {
 
 	{ "iru", F(1), "warps that diverge in memory", LAB_FIGURE_NONE, "an illustration" },
 	{ "iru", F(2), "a graph and its CSR form", LAB_FIGURE_NONE, "an illustration" },
-	{ "iru", F(3), "time of a warp before and after the load", LAB_FIGURE_NONE, "the laboratory does not time parts of a warp" },
+	{ "iru", F(3), "time of a warp before and after the load", LAB_FIGURE_RUN, NULL },
 	{ "iru", F(4), "integration with the GPU", LAB_FIGURE_PLACE, "firmware-model/lab/units/iru_unit.c" },
 	{ "iru", F(5), "architecture of the IRU", LAB_FIGURE_PLACE, "firmware-model/units/iru/iru_core.c" },
 	{ "iru", F(6), "the reordering hash", LAB_FIGURE_PLACE, "firmware-model/units/iru/iru_steps.h" },
@@ -68,7 +68,7 @@ static const struct row {
 	{ "iru", F(14), "coalescing", LAB_FIGURE_RUN, NULL },
 	{ "iru", F(15), "filtered elements", LAB_FIGURE_RUN, NULL },
 	{ "iru", F(16), "time and energy", LAB_FIGURE_RUN, NULL },
-	{ "iru", T(1), "hardware requirements", LAB_FIGURE_NONE, "area and energy of SRAM need CACTI; parameters: gtu info --tables iru" },
+	{ "iru", T(1), "hardware requirements", LAB_FIGURE_RUN, "sizes; area and energy of SRAM need CACTI" },
 	{ "iru", T(2), "GTX 980", LAB_FIGURE_PLACE, "gtu lab machine gtx980" },
 	{ "iru", T(3), "graphs", LAB_FIGURE_PLACE, "tools/experiments/lab_iru.c" },
 
@@ -79,7 +79,7 @@ static const struct row {
 	{ "graphpeg", F(5), "edge gathering", LAB_FIGURE_PLACE, "firmware-model/units/peg/peg_engine.c" },
 	{ "graphpeg", F(6), "edge-frontier balancing", LAB_FIGURE_PLACE, "firmware-model/units/peg/peg_balance.c" },
 	{ "graphpeg", F(7), "splits of shared memory", LAB_FIGURE_RUN, NULL },
-	{ "graphpeg", F(8), "balancing configurations", LAB_FIGURE_RUN, "not the threshold of 512" },
+	{ "graphpeg", F(8), "balancing configurations", LAB_FIGURE_RUN, NULL },
 	{ "graphpeg", F(9), "time of four implementations", LAB_FIGURE_RUN, NULL },
 	{ "graphpeg", F(10), "speed-ups", LAB_FIGURE_RUN, NULL },
 	{ "graphpeg", F(11), "number of SMs", LAB_FIGURE_RUN, NULL },

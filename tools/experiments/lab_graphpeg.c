@@ -189,26 +189,29 @@ static void tables(struct graphpeg *x)
 		table_5_of(x, g);
 }
 
+#define CONFIGS 5u
 /* Balancing between SMs relative to ideal balancing (every cycle, no latency). */
 static void figure_8(struct graphpeg *x)
 {
-	static const struct { const char *text; uint8_t shift; bool edges, lists; } config[] = {
-		{ "edges, N = 4", 4, true, false }, { "edges, N = 2", 2, true, false }, { "edges and lists", 4, true, true },
-		{ "lists", 4, false, true },
+	/* the last: section 3.3.2's other threshold, a number of edges; N = 63 leaves the floor alone */
+	static const struct { const char *text; uint8_t shift; uint32_t floor; bool edges, lists; } config[CONFIGS] = {
+		{ "edges, N = 4", 4, 0, true, false }, { "edges, N = 2", 2, 0, true, false }, { "edges and lists", 4, 0, true, true },
+		{ "lists", 4, 0, false, true }, { "edges, threshold of 512", 63, 512, true, false },
 	};
-	struct mean mean[4] = { { 0 } };
+	struct mean mean[CONFIGS] = { { 0 } };
 	unsigned g, a, i;
 
 	EACH(x, g, a) {
 		struct graphpeg_want ideal = graphpeg_want(x, g, a, LAB_PG_PEG, PARAMETERS), w;
 
 		ideal.config.peg.free = true;
-		for (i = 0; i < 4; i++) {
+		for (i = 0; i < CONFIGS; i++) {
 			bool named = !strcmp(x->r->symbol[g], "KRON") && a == LAB_PG_STCON;
 			double q;
 
 			w = graphpeg_want(x, g, a, LAB_PG_PEG, PARAMETERS);
 			w.config.peg.shift = config[i].shift;
+			w.config.peg.floor = config[i].floor ? config[i].floor : w.config.peg.floor;
 			w.config.peg.balance_edges = config[i].edges;
 			w.config.peg.balance_lists = config[i].lists;
 			q = faster(x, &w, &ideal);
@@ -218,7 +221,7 @@ static void figure_8(struct graphpeg *x)
 			    lab_pg_algorithm_name[a], config[i].text);
 		}
 	}
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < CONFIGS; i++)
 		lab_run_row(x->r, 8, "mean", LAB_OPEN_RULE, NAN, exp(mean[i].log_sum / mean[i].n), "%s against ideal", config[i].text);
 }
 
@@ -250,6 +253,13 @@ static struct lab_energy energy_of(const struct graphpeg *x, const struct graphp
 	if (dynamic_power)
 		e.count[LAB_E_SECOND] = 0;
 	return e;
+}
+
+/* Section 4.6: an entry has 98 bits; "additional control states" make it about 1 KB an SM. */
+static void storage(struct graphpeg *x)
+{
+	lab_run_row(x->r, 10, "all", LAB_OPEN_RULE, 294, x->build.entries * 98 / 8.0, "bytes of the working table an SM, of 98 bits an entry");
+	lab_run_row(x->r, 10, "all", LAB_OPEN_RULE, 0.0039, 1.0 / 256, "1 KB of storage over the 256 KB of registers");
 }
 
 static void energy(struct graphpeg *x)
@@ -370,7 +380,7 @@ static void figure_11(struct graphpeg *x)
 static void figures(struct graphpeg *x)
 {
 	static const struct { unsigned figure; void (*rows)(struct graphpeg *x); } all[] = {
-		{ 2, figure_2 }, { 7, figure_7 }, { 8, figure_8 }, { 9, figure_9 }, { 10, figure_10 }, { 10, energy }, { 11, figure_11 },
+		{ 2, figure_2 }, { 7, figure_7 }, { 8, figure_8 }, { 9, figure_9 }, { 10, figure_10 }, { 10, energy }, { 10, storage }, { 11, figure_11 },
 	};
 	unsigned i;
 
@@ -382,10 +392,11 @@ static void figures(struct graphpeg *x)
 
 static int begin(struct graphpeg *x, struct gtu_error *err)
 {
+	uint32_t shift = x->build.shift;
 	const struct lab_key keys[] = {
 		{ "peg.entries", &x->build.entries, 1, PEG_ENTRIES_MAX }, { "peg.edge_bytes", &x->build.edge_bytes, 1, PEG_BYTES_MAX },
 		{ "peg.list_bytes", &x->build.list_bytes, 1, PEG_BYTES_MAX }, { "peg.interval", &x->build.interval, 1, 1 << 20 },
-		{ "peg.floor", &x->build.floor, 1, 1 << 20 }, { "peg.blocks", &x->blocks, 1, 64 },
+		{ "peg.floor", &x->build.floor, 2, 1 << 20 }, { "peg.shift", &shift, 0, 63 }, { "peg.blocks", &x->blocks, 1, 64 },
 	};
 	struct lab_run *r = x->r;
 	const char *why;
@@ -395,7 +406,8 @@ static int begin(struct graphpeg *x, struct gtu_error *err)
 	for (i = 0; i < r->sets && !rc; i++)
 		if (!strncmp(r->set[i], "peg.", 4))
 			rc = lab_run_key(r->set[i], keys, sizeof(keys) / sizeof(keys[0]), "PEG has the keys peg.entries, "
-					 "peg.edge_bytes, peg.list_bytes, peg.interval, peg.floor and peg.blocks", err);
+					 "peg.edge_bytes, peg.list_bytes, peg.interval, peg.shift, peg.floor and peg.blocks", err);
+	x->build.shift = (uint8_t)shift;
 	rc = rc ? rc : lab_run_begin(r, "graphpeg", "peg.", standins, STANDINS, err);
 	if (rc)
 		return rc;

@@ -21,6 +21,7 @@ static bool same(const struct graphpeg_want *a, const struct graphpeg_want *b)
 		return false;
 	return a->config.strategy != LAB_PG_PEG ||
 	       (p->entries == q->entries && p->edge_bytes == q->edge_bytes && p->list_bytes == q->list_bytes && p->shift == q->shift &&
+		p->floor == q->floor &&
 		p->balance_edges == q->balance_edges && p->balance_lists == q->balance_lists && p->free == q->free);
 }
 

@@ -12,6 +12,7 @@
 struct pair { /* of a graph and an algorithm: [0] without the IRU, [1] with it */
 	struct lab_stats s[2];
 	struct lab_iru_counts c;
+	struct lab_iru_times t[2];
 };
 
 /* Measures of a run; the experiment compares with and without the IRU. */
@@ -68,6 +69,7 @@ static double in_kernels(const struct lab_run *r, const struct pair *p, unsigned
 struct build {
 	struct iru_shape shape;
 	uint32_t prefetch, timeout, step, ring_depth, queue_depth, sets_log2;
+	uint32_t private_hash, bypass_l2, interleaved;
 };
 
 static int set_build(struct build *b, const char *assignment, struct gtu_error *err)
@@ -76,11 +78,15 @@ static int set_build(struct build *b, const char *assignment, struct gtu_error *
 		{ "iru.prefetch", &b->prefetch, 1, UINT16_MAX }, { "iru.timeout", &b->timeout, 1, 1000000000 },
 		{ "iru.step", &b->step, 1, 1000000000 }, { "iru.ring_depth", &b->ring_depth, 1, UINT16_MAX },
 		{ "iru.queue_depth", &b->queue_depth, 1, UINT16_MAX }, { "iru.sets_log2", &b->sets_log2, 1, UINT16_MAX },
+		{ "iru.private_hash", &b->private_hash, 0, 1 }, { "iru.bypass_l2", &b->bypass_l2, 0, 1 },
+		{ "iru.interleaved", &b->interleaved, 0, 1 },
 	};
 	const char *why;
 	int rc = lab_run_key(assignment, keys, sizeof(keys) / sizeof(keys[0]), "the IRU has the keys iru.prefetch, iru.timeout, "
-			     "iru.step (percent), iru.ring_depth, iru.queue_depth and iru.sets_log2", err);
+			     "iru.step (percent), iru.ring_depth, iru.queue_depth, iru.sets_log2, iru.private_hash, iru.bypass_l2 and "
+			     "iru.interleaved", err);
 
+	b->shape.private_hash = b->private_hash;
 	b->shape.prefetch = (uint16_t)b->prefetch;
 	b->shape.ring_depth = (uint16_t)b->ring_depth;
 	b->shape.queue_depth = (uint16_t)b->queue_depth;
@@ -111,7 +117,8 @@ static int run_one(void *ctx, unsigned i, const struct gtu_progress *progress, s
 	const struct gtu_graph *g = &s->graph;
 	struct lab_iru_config config = { .algorithm = algorithm, .graph = g, .source = lab_source(g, 0), .iterations = 1,
 				   .frontier = true, .iru = with, .shape = st->build.shape, .timeout = st->build.timeout,
-				   .step = (double)st->build.step / 100 };
+				   .step = (double)st->build.step / 100, .times = &s->pair[algorithm].t[with],
+				   .options = { .bypass_l2 = st->build.bypass_l2, .interleaved = st->build.interleaved } };
 	uint64_t *expected = lab_expect(g, lab_upc_expect[algorithm], config.source, config.iterations, err);
 	uint32_t *result = malloc(4 * g->n + 4);
 	int rc = expected ? 0 : err->code;
@@ -144,6 +151,7 @@ static const struct measure {
 
 /* Sums over all graphs. */
 struct sums {
+	double time[LAB_IRU_ALGORITHMS][2][2], foreign, own_energy; /* time: without and with; before and after the load */
 	struct lab_energy_rows energy[LAB_IRU_ALGORITHMS];
 	double of[MEASURES], each[2], filtered[LAB_IRU_ALGORITHMS], speed[LAB_IRU_ALGORITHMS], issued;
 	unsigned n, runs;		/* graphs; pairs of graph and algorithm */
@@ -160,6 +168,48 @@ static void energy_of(struct lab_run *r, unsigned g, const char *name, const str
 		lab_energy_add(&e[i], &r->m, &p->s[i], (uint64_t)in_kernels(r, p, i), i ? p->c.elements : 0);
 	snprintf(what, sizeof(what), "%s: energy, normalized", name);
 	lab_energy_rows_add(sum, r, 16, g, &r->m, &e[1], &e[0], what);
+}
+
+/* The IRU's own share of the likely energy; 0 without costs for the machine. */
+static double own_energy(const struct lab_run *r, const struct pair *p)
+{
+	const struct lab_energy_cost *cost = lab_energy_costs(&r->m);
+	struct lab_energy all = { 0 }, own = { 0 };
+
+	if (!cost)
+		return 0;
+	lab_energy_add(&all, &r->m, &p->s[1], (uint64_t)in_kernels(r, p, 1), p->c.elements);
+	own.count[LAB_E_UNIT] = all.count[LAB_E_UNIT];
+	return lab_energy_joules(cost, &own).likely / lab_energy_joules(cost, &all).likely;
+}
+
+/* Figure 3: a warp's time until the load is served, and after it, over the baseline's whole. */
+static void times_of(struct lab_run *r, unsigned g, unsigned a, const struct pair *p, struct sums *sum)
+{
+	double whole = (double)(p->t[0].before + p->t[0].after), q;
+	unsigned with, after;
+
+	for (with = 0; with < 2; with++)
+		for (after = 0; after < 2; after++) {
+			q = (double)(after ? p->t[with].after : p->t[with].before) / whole;
+			sum->time[a][with][after] += q;
+			lab_run_row(r, 3, lab_run_label(r, g), LAB_OPEN_RULE, NAN, q, "%s: %s the load, %s", lab_iru_algorithm_name[a],
+				    after ? "after" : "until", with ? "IRU" : "baseline");
+		}
+}
+
+/* Table 1, per partition: an element has 24 bits of index, 32 of secondary and 24 of position. */
+static void storage(struct lab_run *r, const struct build *b)
+{
+	const double element = 10, sets = (double)(1u << b->shape.sets_log2 >> b->shape.partitions_log2);
+	const unsigned queues = (1u << b->shape.banks_log2) + 2;
+
+	lab_run_row(r, LAB_TABLE(1), "all", LAB_OPEN_RULE, 80, sets * 32 * element / 1024, "KB of the reordering hash");
+	lab_run_row(r, LAB_TABLE(1), "all", LAB_OPEN_RULE, 1.7, b->shape.prefetch * 32 * 7.0 / 1024, "KB of the prefetching buffer");
+	lab_run_row(r, LAB_TABLE(1), "all", LAB_COUNT_RULE, 1.2, b->shape.queue_depth * queues * element / 1024,
+		    "KB of the classifier's queues (our depth)");
+	lab_run_row(r, LAB_TABLE(1), "all", LAB_COUNT_RULE, 2.8, b->shape.ring_depth * element / 1024,
+		    "KB of the ring's buffers (our depth)");
 }
 
 static void rows_of(struct lab_run *r, unsigned g, unsigned a, const struct pair *p, struct sums *sum)
@@ -188,6 +238,17 @@ static void rows_of(struct lab_run *r, unsigned g, unsigned a, const struct pair
 	lab_run_row(r, 15, label, LAB_OPEN_RULE, NAN, (double)p->c.core.timeout / (double)p->c.records,
 		      "%s: answers that a time-out gave", name);
 	energy_of(r, g, name, p, &sum->energy[a]);
+	times_of(r, g, a, p, sum);
+	q = own_energy(r, p);
+	sum->own_energy += q;
+	lab_run_row(r, 16, label, LAB_OPEN_RULE, NAN, q, "%s: the IRU's share of the energy", name);
+	q = (double)p->c.foreign / (double)p->c.fetches;
+	sum->foreign += q;
+	lab_run_row(r, 13, label, LAB_OPEN_RULE, NAN, q, "%s: fetches from other partitions' slices", name);
+	lab_run_row(r, 15, label, LAB_OPEN_RULE, NAN, (double)p->c.core.end / (double)p->c.records,
+		      "%s: answers of the final merge", name);
+	lab_run_row(r, 14, label, LAB_OPEN_RULE, NAN, (double)p->c.core.lines / (double)(p->c.records - p->c.core.disabled),
+		      "%s: lines a record", name);
 	q = in_kernels(r, p, 0) / in_kernels(r, p, 1);
 	sum->speed[a] += log(q);
 	sum->runs++;
@@ -217,6 +278,13 @@ static void means(const struct state *st, const struct sums *sum)
 		snprintf(what, sizeof(what), "%s: energy, normalized", lab_iru_algorithm_name[i]);
 		lab_energy_rows_mean(&sum->energy[i], r, 16, energy[i], what);
 	}
+	for (k = 0; k < st->algorithms; k++)
+		for (i = 0; i < 4; i++)
+			lab_run_row(r, 3, "mean", LAB_OPEN_RULE, NAN, sum->time[st->algorithm[k]][i / 2][i % 2] / n, "%s: %s the load, %s",
+				    lab_iru_algorithm_name[st->algorithm[k]], i % 2 ? "after" : "until", i / 2 ? "IRU" : "baseline");
+	lab_run_row(r, 13, "mean", LAB_OPEN_RULE, NAN, sum->foreign / all, "fetches from other partitions' slices");
+	lab_run_row(r, 16, "mean", LAB_OPEN_RULE, whole ? 0.005 : NAN, sum->own_energy / all, "the IRU's share of the energy");
+	storage(r, &st->build);
 	for (i = 0; i < MEASURES; i++)
 		lab_run_row(r, measures[i].figure, "mean", whole ? measures[i].rule : LAB_OPEN_RULE,
 				      whole ? measures[i].mean : NAN, sum->of[i] / all, "%s",

@@ -23,8 +23,8 @@ static const struct experiment {
 } experiments[] = {
 	{ "emogi", "edge list over the link or in unified memory: figures 3 to 13, tables 2 to 4", lab_run_emogi,
 	  0x7ff << 3 | 7ull << LAB_TABLE(2), 14, false },
-	{ "iru", "BFS, SSSP, PageRank with the IRU and without: figures 12 to 16", lab_run_iru,
-	  1 << 12 | 1 << 13 | 1 << 14 | 1 << 15 | 1 << 16, 18, true },
+	{ "iru", "BFS, SSSP, PageRank with the IRU and without: figures 3, 12 to 16, table 1", lab_run_iru,
+	  1ull << LAB_TABLE(1) | 1 << 3 | 1 << 12 | 1 << 13 | 1 << 14 | 1 << 15 | 1 << 16, 18, true },
 	{ "scu", "BFS, SSSP, PageRank with the SCU and without, gtx980 and tx1: figures 1, 9 to 13", lab_run_scu,
 	  1 << 1 | 1 << 9 | 1 << 10 | 1 << 11 | 1 << 12 | 1 << 13, 12, true },
 	{ "sparseweaver", "Weaver and software mappings: figures 2, 10 to 15, 17 to 19, table 5 (no area, no NVIDIA)",

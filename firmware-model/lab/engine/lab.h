@@ -181,6 +181,7 @@ struct lab_unit {
 	void (*reply)(void *ctx, uint64_t tag, uint64_t cycle);
 	/* The cycle requested with lab_unit_wake(). */
 	void (*clock)(void *ctx, uint64_t cycle);
+	bool bypasses_l2;		/* its loads that miss the L2 do not allocate there */
 };
 
 /*
@@ -196,6 +197,8 @@ int lab_attach(struct lab *lab, const struct lab_unit *unit, void *ctx, int *num
  */
 void lab_unit_memory(struct lab *lab, int unit, unsigned at, enum lab_kind kind, uint64_t addr,
 		     unsigned sectors, uint64_t tag);
+/* The L2 slice of the line at @addr; a partition has consecutive slices. */
+unsigned lab_slice_of(const struct lab *lab, uint64_t addr);
 /* The same for @words 4-byte words at @addr, within a line. */
 void lab_unit_words(struct lab *lab, int unit, unsigned at, enum lab_kind kind, uint64_t addr, uint64_t words,
 		    uint64_t tag);

@@ -91,6 +91,14 @@ static void locate(const struct lab *lab, uint32_t line, uint32_t *slice, uint32
 	*set = lab_set_of(lab->m.l2_index, g, lab->slice[0].tags.sets);
 }
 
+unsigned lab_slice_of(const struct lab *lab, uint64_t addr)
+{
+	uint32_t slice, set, group;
+
+	locate(lab, (uint32_t)(addr / 128), &slice, &set, &group);
+	return slice;
+}
+
 /* ---- Ports ------------------------------------------------------------------------------------- */
 
 /* Take the first @n free cycles from @t on and return the last of these. */
@@ -286,6 +294,16 @@ static uint64_t fetch(struct lab *lab, struct lab_slice *s, struct lab_way *w, u
 	return w->ready;
 }
 
+/* Load a line that the L2 does not hold, without allocating it. Counted as a miss, and as DRAM reads. */
+static uint64_t bypass(struct lab *lab, struct lab_slice *s, const struct lab_node *n, uint64_t t)
+{
+	struct lab_way none = { 0 };
+
+	lab->stats.l2_read[LAB_MISS]++;
+	lab->stats.l2_read[LAB_SECTOR_MISS] += lab_sectors(n->sectors) - 1;
+	return fetch(lab, s, &none, n->line, n->sectors, t + 1 + lab->m.dram_latency);
+}
+
 /*
  * Look up the sectors of a request; the slice starts it in cycle @t. Returns the cycle in which the
  * data is available (a write: is accepted).
@@ -301,6 +319,8 @@ static uint64_t l2_access(struct lab *lab, struct lab_slice *s, const struct lab
 	int way = lab_find(g, n->set, n->line);
 	struct lab_way *w;
 
+	if (way < 0 && n->op == LAB_LOAD && n->reply_to == LAB_REPLY_TO_UNIT && lab->unit[n->owner].bypasses_l2)
+		return bypass(lab, s, n, t);
 	at = n->set * g->ways + (uint32_t)way;
 	if (way < 0) {
 		at = victim(g, n->set * g->ways, t);

@@ -21,6 +21,7 @@ struct graph_args {
 	struct lab_array lookup;	/* SSSP: which element of a frontier may list a vertex */
 	struct lab_array tail;		/* list lengths: of edge, near, far; PageRank's flag */
 	struct lab_iru *iru;
+	struct lab_iru_times *times;
 };
 enum { EDGES, NEARS, FARS, CHANGED, TAILS };
 
@@ -170,16 +171,37 @@ LAB_INLINE lab_mask element(struct lab_warp *w, const struct graph_args *a, cons
 	return w->mask;
 }
 
+/* The warp's time since @since, which advances to now. */
+LAB_INLINE uint64_t elapsed(const struct lab_warp *w, uint64_t *since)
+{
+	uint64_t now = lab_now(w->lab), was = *since;
+
+	*since = now;
+	return now - was;
+}
+
+/* element(), with its time noted. */
+LAB_INLINE lab_mask timed_element(struct lab_warp *w, const struct graph_args *a, const struct lab_array *edge, lab_u32 *i,
+				  lab_u32 *c, lab_u32 *cost, uint64_t *since)
+{
+	lab_mask some = element(w, a, edge, i, c, cost);
+
+	a->times->before += elapsed(w, since);
+	return some;
+}
+
 LAB_PROGRAM static void bfs_contract(struct lab_warp *w, const void *p)
 {
 	const struct graph_args *a = p;
 	lab_u32 i = lab_thread(w), c, none = { 0 };
+	uint64_t since = lab_now(w->lab);
 
 	lab_alu(w, 5);
-	LAB_IF(w, element(w, a, &a->edge, &i, &c, &none)) {
+	LAB_IF(w, timed_element(w, a, &a->edge, &i, &c, &none, &since)) {
 		LAB_IF(w, lab_reach(w, LABEL, UPDATE, &a->label, c, a->depth))
 			lab_store32(w, PUT, &a->near, reserve_each(w, a, NEARS), c);
 	}
+	a->times->after += elapsed(w, &since);
 }
 
 /*
@@ -190,9 +212,10 @@ LAB_PROGRAM static void sssp_relax(struct lab_warp *w, const void *p)
 {
 	const struct graph_args *a = p;
 	lab_u32 i = lab_thread(w), c, cost = { 0 }, label;
+	uint64_t since = lab_now(w->lab);
 
 	lab_alu(w, 5);
-	LAB_IF(w, element(w, a, &a->edge, &i, &c, &cost)) {
+	LAB_IF(w, timed_element(w, a, &a->edge, &i, &c, &cost, &since)) {
 		label = lab_load32(w, LABEL, &a->label, c);
 		lab_wait(w);
 		lab_alu(w, 2);
@@ -202,6 +225,7 @@ LAB_PROGRAM static void sssp_relax(struct lab_warp *w, const void *p)
 			lab_store32(w, LOOKUP, &a->lookup, c, i + a->first);
 		}
 	}
+	a->times->after += elapsed(w, &since);
 }
 
 /* The elements kept list their vertices as near or far. */
@@ -239,12 +263,14 @@ LAB_PROGRAM static void pr_add(struct lab_warp *w, const void *p)
 {
 	const struct graph_args *a = p;
 	lab_u32 i = lab_thread(w), c, share = { 0 };
+	uint64_t since = lab_now(w->lab);
 
 	lab_alu(w, 5);
-	LAB_IF(w, element(w, a, a->in_place ? &a->col : &a->edge, &i, &c, &share)) {
+	LAB_IF(w, timed_element(w, a, a->in_place ? &a->col : &a->edge, &i, &c, &share, &since)) {
 		lab_alu(w, 2);
 		lab_atomic_add_f32(w, UPDATE, &a->sum, c, (lab_f32)share);
 	}
+	a->times->after += elapsed(w, &since);
 }
 
 LAB_PROGRAM static void pr_finish(struct lab_warp *w, const void *p)
@@ -472,11 +498,12 @@ static int arrays(struct run *r, struct lab_array *other, struct lab_array *othe
 int lab_iru_run(const struct lab_machine *m, const struct lab_iru_config *config, const struct gtu_progress *progress,
 		uint32_t *result, struct lab_stats *stats, struct lab_iru_counts *counts, struct gtu_error *err)
 {
-	struct run r = { .config = config, .progress = progress };
+	struct lab_iru_times unwanted;
+	struct run r = { .config = config, .progress = progress, .a.times = config->times ? config->times : &unwanted };
 	struct lab_array other, other_cost;
 	int rc = lab_create(m, &r.lab, err);
 
-	rc = rc || !config->iru ? rc : lab_iru_attach(r.lab, &config->shape, config->timeout, &r.iru, err);
+	rc = rc || !config->iru ? rc : lab_iru_attach(r.lab, &config->shape, config->timeout, &config->options, &r.iru, err);
 	rc = rc ? rc : arrays(&r, &other, &other_cost, err);
 	if (!rc)
 		rc = config->algorithm == LAB_IRU_BFS ? bfs(&r, err) : config->algorithm == LAB_IRU_PR ? pagerank(&r, err) :

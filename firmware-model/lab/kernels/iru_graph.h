@@ -27,6 +27,11 @@
 
 enum lab_iru_algorithm { LAB_IRU_BFS, LAB_IRU_SSSP, LAB_IRU_PR, LAB_IRU_ALGORITHMS };
 
+/* Warp cycles of the kernels that load elements: until the load is served, and from then to the end. */
+struct lab_iru_times {
+	uint64_t before, after;
+};
+
 struct lab_iru_config {
 	enum lab_iru_algorithm algorithm;
 	const struct gtu_graph *graph;	/* 4-byte edges; u32 weights for SSSP */
@@ -37,6 +42,8 @@ struct lab_iru_config {
 	struct iru_shape shape;
 	uint64_t timeout;
 	double step;			/* SSSP: factor of lab_near_far_step(); 0: 1 */
+	struct lab_iru_options options;
+	struct lab_iru_times *times;	/* added to; NULL: not wanted */
 };
 
 extern const char *const lab_iru_algorithm_name[LAB_IRU_ALGORITHMS + 1];	/* then NULL */

@@ -147,7 +147,7 @@ static void on_reply(void *ctx, uint64_t tag, uint64_t cycle)
 int lab_hwwl_attach(struct lab *lab, uint32_t bytes, struct lab_hwwl **out, struct gtu_error *err)
 {
 	const struct lab_machine *m = lab_machine_of(lab);
-	static const struct lab_unit unit = { "hwwl", LAB_IN_SM, on_ask, on_reply, NULL };
+	static const struct lab_unit unit = { "hwwl", LAB_IN_SM, on_ask, on_reply, NULL, false };
 	struct lab_hwwl *u;
 	unsigned i;
 	int rc = 0;

@@ -14,6 +14,7 @@ struct lab_iru {
 	int unit;
 	struct iru_core *core;
 	uint64_t timeout;
+	bool interleaved;
 
 	/* the stream */
 	bool running;
@@ -30,11 +31,24 @@ struct lab_iru {
 
 /* ---- The core's port ------------------------------------------------------------------------- */
 
+/* The partition that has the slice of the line at @addr. */
+static unsigned partition_of(const struct lab_iru *u, uint64_t addr)
+{
+	return lab_slice_of(u->lab, addr) * u->core->partitions / lab_machine_of(u->lab)->l2_slices;
+}
+
+/* IRU, section 3.2.1: "Each IRU only prefetches information from its corresponding memory partition." */
+static unsigned owner(void *ctx, uint64_t line)
+{
+	return partition_of(ctx, line * GTU_LINE_BYTES);
+}
+
 static void fetch_line(struct lab_iru *u, const struct lab_array *a, unsigned p, unsigned slot, uint64_t first,
 		       unsigned count)
 {
 	u->waiting[p][slot]++;
 	u->counts.fetches++;
+	u->counts.foreign += partition_of(u, a->addr + 4 * first) != p;
 	lab_unit_words(u->lab, u->unit, p, LAB_LOAD, a->addr + 4 * first, count, (uint64_t)p << 16 | slot);
 }
 
@@ -131,11 +145,11 @@ static void on_reply(void *ctx, uint64_t tag, uint64_t cycle)
 
 /* ---- Host interface -------------------------------------------------------------------------- */
 
-int lab_iru_attach(struct lab *lab, const struct iru_shape *shape, uint64_t timeout, struct lab_iru **out,
-		   struct gtu_error *err)
+int lab_iru_attach(struct lab *lab, const struct iru_shape *shape, uint64_t timeout, const struct lab_iru_options *options,
+		   struct lab_iru **out, struct gtu_error *err)
 {
 	const struct lab_machine *m = lab_machine_of(lab);
-	static const struct lab_unit unit = { "iru", LAB_IN_PARTITION, on_ask, on_reply, on_clock };
+	const struct lab_unit unit = { "iru", LAB_IN_PARTITION, on_ask, on_reply, on_clock, options && options->bypass_l2 };
 	const char *why = iru_shape_check(shape);
 	struct lab_iru *u;
 	int rc;
@@ -148,6 +162,7 @@ int lab_iru_attach(struct lab *lab, const struct iru_shape *shape, uint64_t time
 		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for an IRU");
 	u->lab = lab;
 	u->timeout = timeout ? timeout : 1;
+	u->interleaved = options && options->interleaved;
 	u->queue_size = m->sms * m->warps; /* at most one request per warp */
 	u->queue = calloc(u->queue_size, sizeof(*u->queue));
 	u->core = aligned_alloc(64, (iru_core_bytes(shape) + 63) & ~(size_t)63);
@@ -183,7 +198,7 @@ void lab_iru_configure(struct lab_iru *u, const struct lab_array *target, const 
 		.n = n, .addr = index->addr, .base = target->addr, .timeout = u->timeout, .target_log2 = 2,
 		.op = (uint8_t)op, .all = true, .secondary = secondary != NULL, .position = position,
 	};
-	const struct iru_port port = { .ctx = u, .fetch = fetch, .load = load };
+	const struct iru_port port = { .ctx = u, .fetch = fetch, .load = load, .owner = u->interleaved ? NULL : owner };
 
 	u->index = *index;
 	u->secondary = secondary ? *secondary : (struct lab_array){ 0 };

@@ -16,7 +16,7 @@ struct lab_iru;
 /* Sums over all streams. */
 struct lab_iru_counts {
 	uint64_t elements, records;
-	uint64_t fetches;		/* requests to the L2 */
+	uint64_t fetches, foreign;	/* requests to the L2; of these, to slices of other partitions */
 	uint64_t cycles;		/* from a stream's start to its last record */
 	struct iru_counters core;
 };
@@ -25,9 +25,19 @@ struct lab_iru_counts {
 extern const struct iru_shape lab_iru_published;
 #define LAB_IRU_TIMEOUT 1024u		/* cycles; our choice */
 
-/* Attach an IRU of @shape to the partitions of @lab. Free it with lab_iru_free() after the lab. */
-int lab_iru_attach(struct lab *lab, const struct iru_shape *shape, uint64_t timeout, struct lab_iru **out,
-		   struct gtu_error *err);
+/* What the paper mentions, but does not evaluate or have. All false: as published. */
+struct lab_iru_options {
+	bool bypass_l2;			/* section 3.2: "could be beneficial for streaming kernels" */
+	/* partitions fetch in turn, wherever the slice is, instead of from their own slices */
+	bool interleaved;
+};
+
+/*
+ * Attach an IRU of @shape to the partitions of @lab; @options may be NULL. Free it with
+ * lab_iru_free() after the lab.
+ */
+int lab_iru_attach(struct lab *lab, const struct iru_shape *shape, uint64_t timeout, const struct lab_iru_options *options,
+		   struct lab_iru **out, struct gtu_error *err);
 void lab_iru_free(struct lab_iru *u);
 const struct lab_iru_counts *lab_iru_counts(const struct lab_iru *u);
 

@@ -295,7 +295,7 @@ static bool first_lists(struct lab_peg *u)
 int lab_peg_attach(struct lab *lab, const struct lab_peg_build *build, struct lab_peg **out, struct gtu_error *err)
 {
 	const struct lab_machine *m = lab_machine_of(lab);
-	static const struct lab_unit unit = { "peg", LAB_IN_SM, on_ask, on_reply, on_clock };
+	static const struct lab_unit unit = { "peg", LAB_IN_SM, on_ask, on_reply, on_clock, false };
 	const struct peg_shape shape = shape_of(m, build);
 	const char *why = lab_peg_check(m, build);
 	struct lab_peg *u;

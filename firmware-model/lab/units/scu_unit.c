@@ -80,7 +80,7 @@ static void on_reply(void *ctx, uint64_t tag, uint64_t cycle)
 
 int lab_scu_attach(struct lab *lab, const struct scu_pipe_shape *shape, struct lab_scu **out, struct gtu_error *err)
 {
-	static const struct lab_unit unit = { "scu", LAB_ON_CROSSBAR, NULL, on_reply, on_clock };
+	static const struct lab_unit unit = { "scu", LAB_ON_CROSSBAR, NULL, on_reply, on_clock, false };
 	const char *why = scu_pipe_check(shape);
 	struct lab_scu *u;
 	int rc;

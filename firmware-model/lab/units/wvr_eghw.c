@@ -251,7 +251,7 @@ static void on_ask(void *ctx, uint32_t warp, unsigned at, uint64_t value, uint64
 
 int lab_eghw_attach(struct lab *lab, uint32_t requests, struct lab_eghw **out, struct gtu_error *err)
 {
-	static const struct lab_unit unit = { "eghw", LAB_IN_SM, on_ask, on_reply, on_clock };
+	static const struct lab_unit unit = { "eghw", LAB_IN_SM, on_ask, on_reply, on_clock, false };
 	struct lab_eghw *u;
 	unsigned i;
 	int rc;

@@ -108,7 +108,7 @@ static void on_ask(void *ctx, uint32_t warp, unsigned at, uint64_t value, uint64
 int lab_weaver_attach(struct lab *lab, const struct wvr_shape *shape, struct lab_weaver **out, struct gtu_error *err)
 {
 	const struct lab_machine *m = lab_machine_of(lab);
-	static const struct lab_unit unit = { "weaver", LAB_IN_SM, on_ask, NULL, NULL };
+	static const struct lab_unit unit = { "weaver", LAB_IN_SM, on_ask, NULL, NULL, false };
 	struct lab_weaver *u = calloc(1, sizeof(*u));
 	const char *why;
 	void *memory = u;

@@ -70,6 +70,8 @@ static size_t layout(struct iru_core *c, const struct iru_shape *s)
 	/* loaded a vector at a time; elements beyond the queue's end are ignored */
 	c->fifo_set = carve(base, &at, queues * fifo_slots(s) * sizeof(uint16_t) + 64);
 	c->set_count = carve(base, &at, sets);
+	c->set_lines = carve(base, &at, sets);
+	c->end_next = carve(base, &at, sets * sizeof(uint32_t));
 	c->set_pair = carve(base, &at, sets * IRU_LANES * sizeof(uint64_t));
 	c->set_secondary = carve(base, &at, sets * IRU_LANES * sizeof(uint32_t));
 	c->full_set = carve(base, &at, sets * sizeof(uint16_t));
@@ -133,7 +135,7 @@ void iru_core_start(struct iru_core *c, const struct iru_stream *s, const struct
 		   s->op == GTU_IRU_OP_MIN_S32;
 	c->merge = s->op != GTU_IRU_OP_NONE;
 	c->kernel = iru_kernel_best();
-	c->ahead = c->published && port->latency && s->requested == IRU_NEVER && iru_can_run_ahead();
+	c->ahead = c->published && !c->shape.private_hash && port->latency && s->requested == IRU_NEVER && iru_can_run_ahead();
 	c->line_end = s->n ? (s->addr + 4 * s->n - 1) / GTU_LINE_BYTES + 1 : line_first;
 	c->all_records = s->all ? (s->n + IRU_LANES - 1) / IRU_LANES : 0;
 	c->left = s->n;
@@ -141,7 +143,8 @@ void iru_core_start(struct iru_core *c, const struct iru_stream *s, const struct
 	c->fetch_next = 0;
 	c->local_some = c->ring_some = c->full_some = c->blocked = 0;
 	c->waiting_own = c->waiting_ring = 0;
-	c->out_some = c->flying = c->end_set = c->end_at = 0;
+	c->out_some = c->flying = 0;
+	c->ending = false;
 	memset(c->busy, 0, sizeof(c->busy));
 	memset(c->landing_some, 0, sizeof(c->landing_some));
 	memset(c->full_head, 0, sizeof(c->full_head));

@@ -20,6 +20,7 @@
 #define IRU_PREFETCH_MAX	256u
 #define IRU_DEPTH_MAX		4096u
 #define IRU_NEVER		UINT64_MAX
+#define IRU_NO_SET		UINT32_MAX
 #define IRU_SPARE		8u	/* slots past a queue's end that may be written but are never read */
 
 /*
@@ -39,6 +40,11 @@ struct iru_shape {
 	uint8_t index_bits, position_bits;
 	uint16_t prefetch;		/* lines a partition may hold or wait for */
 	uint16_t ring_depth, queue_depth; /* elements; queue_depth is at least the elements of a line */
+	/*
+	 * An ablation (IRU, section 3.2): a partition inserts what it fetches into its own sets, and
+	 * uses no ring. The device's hash is one, partitioned.
+	 */
+	bool private_hash;
 };
 
 /* Parameters of a stream. */
@@ -81,6 +87,11 @@ struct iru_port {
 	 * partitions in any order (each partition's own are in order). The core may then run ahead.
 	 */
 	uint32_t latency;
+	/*
+	 * The partition whose memory holds line number @line of the indices, which it fetches. NULL:
+	 * the partitions alternate every interleave bytes.
+	 */
+	unsigned (*owner)(void *ctx, uint64_t line);
 };
 
 enum iru_status {
@@ -168,7 +179,10 @@ struct iru_core {
 	uint64_t blocked;		/* banks whose next element waits for a full set */
 	uint32_t out_some;		/* non-empty queues to the ring, by direction and partition */
 	uint32_t flying;		/* elements on the ring */
-	uint32_t end_set, end_at;	/* position of the final merge */
+	/* the final merge: sets by number of elements, lowest first; IRU_NO_SET ends a list */
+	bool ending;
+	uint32_t end_left;		/* elements */
+	uint32_t end_first[IRU_LANES];	/* [elements] */
 	uint32_t credit[IRU_PARTITIONS_MAX]; /* elements that the ring inputs can still accept */
 	uint32_t busy[16];		/* [cycle % 16]: occupied ring slots */
 	uint32_t landing_some[16];
@@ -191,6 +205,8 @@ struct iru_core {
 
 	/* sets */
 	uint8_t *set_count;
+	uint8_t *set_lines;		/* distinct lines, valid during a time-out's choice */
+	uint32_t *end_next;
 	uint64_t *set_pair;		/* [set][lane]: index | position << 32 */
 	uint32_t *set_secondary;	/* [set][lane], if the stream carries one */
 	uint32_t full_head[IRU_BANKS_MAX], full_tail[IRU_BANKS_MAX]; /* free-running */

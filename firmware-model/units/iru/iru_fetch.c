@@ -10,6 +10,11 @@ uint64_t iru_own_line(const struct iru_core *c, unsigned p, uint64_t line)
 	const uint64_t part = line >> log2;
 	const uint64_t ahead = (p - part) & (c->partitions - 1);
 
+	if (c->port.owner) {
+		while (line < c->line_end && c->port.owner(c->port.ctx, line) != p)
+			line++;
+		return line;
+	}
 	return ahead ? (part + ahead) << log2 : line;
 }
 
@@ -75,6 +80,21 @@ static void hand_out(struct iru_core *c, unsigned p, const struct iru_split *s)
 	c->out_some |= (uint32_t)(s->share[c->banks + 1] != 0) << (c->partitions + p);
 }
 
+/* Map a line's elements, which the kernel has split by the one hash, to sets of partition @p alone. */
+static void keep_private(const struct iru_core *c, unsigned p, struct iru_split *s)
+{
+	unsigned i, bank;
+
+	memset(s->lanes, 0, sizeof(s->lanes));
+	memset(s->share, 0, sizeof(s->share));
+	for (i = 0; i < s->count; i++) {
+		s->set[i] = (uint16_t)(p * c->sets_partition + (s->set[i] & (c->sets_partition - 1)));
+		bank = s->set[i] & (c->banks - 1);
+		s->lanes[bank] |= 1u << i;
+		s->share[bank]++;
+	}
+}
+
 int iru_serve(struct iru_core *c, const struct iru_kernel *k, unsigned p, uint64_t cycle, bool ahead,
 	      enum iru_status *why)
 {
@@ -106,6 +126,8 @@ int iru_serve(struct iru_core *c, const struct iru_kernel *k, unsigned p, uint64
 				*why = IRU_WIDE;
 				return IRU_SERVE_FAILED;
 			}
+			if (c->shape.private_hash)
+				keep_private(c, p, s);
 			s->loaded = true;
 		}
 		missing = missing_space(c, p, s);

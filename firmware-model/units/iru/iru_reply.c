@@ -30,48 +30,68 @@ void iru_output(struct iru_core *c, const struct iru_kernel *k, uint64_t cycle, 
 	iru_number(c, r, cycle, reason);
 }
 
-/* Append lanes [from, from + count) of a set to the arrays. */
-static void take(const struct iru_core *c, unsigned set, unsigned from, unsigned count,
-		 uint64_t *pair, uint32_t *secondary)
+/* Remove the first @count elements of a set and append them to the arrays. */
+static void take(const struct iru_core *c, unsigned set, unsigned count, uint64_t *pair, uint32_t *secondary)
 {
-	memcpy(pair, &c->set_pair[(size_t)set * IRU_LANES + from], count * sizeof(*pair));
-	if (c->carry)
-		memcpy(secondary, &c->set_secondary[(size_t)set * IRU_LANES + from],
-		       count * sizeof(*secondary));
+	uint64_t *const pairs = &c->set_pair[(size_t)set * IRU_LANES];
+	uint32_t *const secondaries = &c->set_secondary[(size_t)set * IRU_LANES];
+	const unsigned left = c->set_count[set] - count;
+
+	memcpy(pair, pairs, count * sizeof(*pair));
+	memmove(pairs, pairs + count, left * sizeof(*pair));
+	if (c->carry) {
+		memcpy(secondary, secondaries, count * sizeof(*secondary));
+		memmove(secondaries, secondaries + count, left * sizeof(*secondary));
+	}
+	c->set_count[set] = (uint8_t)left;
+}
+
+/* The number of distinct lines in a set. */
+static unsigned lines_of(const struct iru_core *c, unsigned set)
+{
+	const uint64_t *pair = &c->set_pair[(size_t)set * IRU_LANES];
+	uint32_t line[IRU_LANES];
+	unsigned lines = 0, i, j;
+
+	for (i = 0; i < c->set_count[set]; i++) {
+		line[lines] = iru_target_line(c->stream.base, c->stream.target_log2, (uint32_t)pair[i]);
+		for (j = 0; line[j] != line[lines]; j++)
+			;
+		lines += j == lines;
+	}
+	return lines;
 }
 
 /*
- * Merge the addressed partition's fullest sets into a full warp; false if it holds fewer than 32
- * elements.
+ * Merge the addressed partition's best coalesced sets (most elements per line; of equals the
+ * fullest) into a full warp; false if it holds fewer than 32 elements.
  */
 static bool reply_timeout(struct iru_core *c, const struct iru_kernel *k, uint64_t cycle)
 {
-	const unsigned p = c->records & (c->partitions - 1);
-	uint8_t *count = &c->set_count[p * c->sets_partition];
+	const unsigned first = (unsigned)(c->records & (c->partitions - 1)) * c->sets_partition;
+	const uint8_t *count = &c->set_count[first];
+	uint8_t *lines = &c->set_lines[first];
 	uint64_t pair[IRU_LANES];
 	uint32_t secondary[IRU_LANES];
-	unsigned held = 0, have = 0;
+	unsigned held = 0, have = 0, s;
 
-	for (unsigned s = 0; s < c->sets_partition; s++)
+	for (s = 0; s < c->sets_partition; s++)
 		held += count[s];
 	if (held < IRU_LANES)
 		return false;
+	for (s = 0; s < c->sets_partition; s++)
+		lines[s] = (uint8_t)lines_of(c, first + s);
 	while (have < IRU_LANES) {
-		unsigned most = 0, best, set, n;
+		unsigned best = 0, n;
 
-		for (unsigned s = 0; s < c->sets_partition; s++)
-			most = count[s] > most ? count[s] : most;
-		best = (unsigned)((uint8_t *)memchr(count, (int)most, c->sets_partition) - count);
-		set = p * c->sets_partition + best;
-		n = most < IRU_LANES - have ? most : IRU_LANES - have;
-		take(c, set, 0, n, pair + have, secondary + have);
-		count[best] = (uint8_t)(most - n);
-		memmove(&c->set_pair[(size_t)set * IRU_LANES],
-			&c->set_pair[(size_t)set * IRU_LANES + n], (most - n) * sizeof(pair[0]));
-		if (c->carry)
-			memmove(&c->set_secondary[(size_t)set * IRU_LANES],
-				&c->set_secondary[(size_t)set * IRU_LANES + n],
-				(most - n) * sizeof(secondary[0]));
+		for (s = 1; s < c->sets_partition; s++) {
+			const unsigned ours = count[s] * lines[best], its = count[best] * lines[s];
+
+			if (count[s] && (!count[best] || ours > its || (ours == its && count[s] > count[best])))
+				best = s;
+		}
+		n = count[best] < IRU_LANES - have ? count[best] : IRU_LANES - have;
+		take(c, first + best, n, pair + have, secondary + have);
 		have += n;
 	}
 	iru_output(c, k, cycle, GTU_WARP_TIMEOUT, pair, secondary, IRU_LANES);
@@ -79,34 +99,70 @@ static bool reply_timeout(struct iru_core *c, const struct iru_kernel *k, uint64
 	return true;
 }
 
-/* Merge the remaining elements, by set, up to a full warp; false if none are left. */
+/* Insert a set into the list of those with as many elements, ascending. */
+static void end_insert(struct iru_core *c, uint32_t set)
+{
+	uint32_t *at = &c->end_first[c->set_count[set]];
+
+	while (*at < set)
+		at = &c->end_next[*at];
+	c->end_next[set] = *at;
+	*at = set;
+}
+
+static void begin_end(struct iru_core *c)
+{
+	unsigned set;
+
+	c->ending = true;
+	c->end_left = 0;
+	for (set = 0; set < IRU_LANES; set++)
+		c->end_first[set] = IRU_NO_SET;
+	/* downwards, so that each goes to the front of its list */
+	for (set = 1u << c->shape.sets_log2; set--;) {
+		if (!c->set_count[set])
+			continue;
+		c->end_left += c->set_count[set];
+		end_insert(c, set);
+	}
+}
+
+/*
+ * Merge the remaining sets up to a full warp; false if none are left. A set stays whole if it can:
+ * a record takes the fullest set that fits, and only if none does the first elements of the
+ * smallest.
+ */
 static bool reply_end(struct iru_core *c, const struct iru_kernel *k, uint64_t cycle)
 {
-	const unsigned sets = 1u << c->shape.sets_log2;
 	uint64_t pair[IRU_LANES];
 	uint32_t secondary[IRU_LANES];
 	unsigned have = 0;
 
-	while (have < IRU_LANES && c->end_set < sets) {
-		const unsigned rest = c->set_count[c->end_set] - c->end_at;
-		const unsigned n = rest < IRU_LANES - have ? rest : IRU_LANES - have;
-
-		take(c, c->end_set, c->end_at, n, pair + have, secondary + have);
-		have += n;
-		if (n < rest) {
-			c->end_at += n;
-		} else {
-			c->end_set++;
-			c->end_at = 0;
-		}
-	}
-	if (!have)
+	if (!c->ending)
+		begin_end(c);
+	if (!c->end_left)
 		return false;
+	while (have < IRU_LANES && c->end_left) {
+		const unsigned space = IRU_LANES - have;
+		unsigned n = space < IRU_LANES ? space : IRU_LANES - 1, taken;
+		uint32_t set;
+
+		while (n && c->end_first[n] == IRU_NO_SET)
+			n--;
+		if (!n)
+			for (n = space + 1; c->end_first[n] == IRU_NO_SET;)
+				n++;
+		set = c->end_first[n];
+		c->end_first[n] = c->end_next[set];
+		taken = n < space ? n : space;
+		take(c, set, taken, pair + have, secondary + have);
+		if (c->set_count[set])
+			end_insert(c, set);
+		have += taken;
+		c->end_left -= taken;
+	}
 	iru_output(c, k, cycle, GTU_WARP_END, pair, secondary, have);
 	c->count.end++;
-	/* skip empty sets, so that the cycle of the last record detects the end */
-	while (c->end_set < sets && c->set_count[c->end_set] == c->end_at)
-		c->end_set++, c->end_at = 0;
 	return true;
 }
 
@@ -128,8 +184,9 @@ bool iru_finished(const struct iru_core *c)
 
 	if (c->left || c->full_some || c->records < c->all_records)
 		return false;
-	/* usually ends at the first set: reply_end() skips the empty ones */
-	for (unsigned s = c->end_set; s < sets; s++)
+	if (c->ending)
+		return !c->end_left;
+	for (unsigned s = 0; s < sets; s++)
 		if (c->set_count[s])
 			return false;
 	return true;

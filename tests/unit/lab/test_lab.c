@@ -392,7 +392,7 @@ TEST(unit_replies_after_reading_memory)
 	for (k = 0; k < 3; k++) {
 		struct lab *lab = lab_of("tx1", NULL);
 		struct doubler d = { .lab = lab };
-		struct lab_unit unit = { "doubler", points[k], doubler_ask, doubler_reply, doubler_clock };
+		struct lab_unit unit = { "doubler", points[k], doubler_ask, doubler_reply, doubler_clock, false };
 		struct lab_array in = array_of(lab, "in", 1024);
 		struct out_args a = { .out = array_of(lab, "out", 16 * 64) };
 

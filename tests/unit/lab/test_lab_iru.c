@@ -41,7 +41,7 @@ static void stream(uint32_t n, uint32_t range, unsigned op)
 	uint32_t i, *o[3], *in, *with;
 	uint8_t *met = calloc(n, 1);
 
-	CHECKF(!lab_iru_attach(lab, &lab_iru_published, LAB_IRU_TIMEOUT, &a.iru, &err), "%s", err.text);
+	CHECKF(!lab_iru_attach(lab, &lab_iru_published, LAB_IRU_TIMEOUT, NULL, &a.iru, &err), "%s", err.text);
 	a.target = array_of(lab, "target", range);
 	for (i = 0; i < 3; i++) {
 		a.out[i] = array_of(lab, "out", 32 * a.warps);
@@ -99,7 +99,7 @@ TEST(unrequested_elements_are_reported)
 	struct lab_array index = array_of(lab, "index", 96);
 	unsigned i;
 
-	CHECK(!lab_iru_attach(lab, &lab_iru_published, LAB_IRU_TIMEOUT, &a.iru, &err));
+	CHECK(!lab_iru_attach(lab, &lab_iru_published, LAB_IRU_TIMEOUT, NULL, &a.iru, &err));
 	for (i = 0; i < 3; i++)
 		a.out[i] = array_of(lab, "out", 128);
 	lab_iru_configure(a.iru, &index, &index, NULL, 96, GTU_IRU_OP_NONE, true);
@@ -125,7 +125,7 @@ TEST(results_are_equal_with_and_without_iru)
 
 		for (a = 0; a < LAB_IRU_ALGORITHMS; a++)
 			for (with = 0; with < 2; with++) {
-				struct lab_iru_config config = { a, g, 3, 3, with, with, lab_iru_published, LAB_IRU_TIMEOUT, with };
+				struct lab_iru_config config = { a, g, 3, 3, with, with, lab_iru_published, LAB_IRU_TIMEOUT, with, { false, false }, NULL };
 
 				memset(&c, 0, sizeof(c));
 				CHECKF(!lab_iru_run(&m, &config, NULL, result[with], &s, &c, &err), "%s %s: %s", g->name,
@@ -146,7 +146,7 @@ TEST(block_expands_high_degree_vertices)
 	static uint32_t col[4096], weight[4096];
 	struct gtu_graph g = { .name = "two hubs", .n = 1024, .edge_bytes = 4, .row = row, .col = col, .weight = weight,
 			       .weight_type = GTU_WEIGHT_U32 };
-	struct lab_iru_config config = { LAB_IRU_BFS, &g, 0, 1, true, false, lab_iru_published, LAB_IRU_TIMEOUT, 0 };
+	struct lab_iru_config config = { LAB_IRU_BFS, &g, 0, 1, true, false, lab_iru_published, LAB_IRU_TIMEOUT, 0, { false, false }, NULL };
 	struct lab_machine m = machine_of("gtx980", NULL);
 	struct lab_stats s;
 	uint64_t v, k;

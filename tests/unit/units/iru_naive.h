@@ -52,7 +52,7 @@ struct naive_config {
 	unsigned sets, partitions, banks, interleave, prefetch, ring_depth, queue_depth;
 	uint64_t n, addr, base, timeout;
 	unsigned target, op;
-	bool all;
+	bool all, private_hash;
 	const uint32_t *index, *secondary;
 	/* cycles from the fetch of the line that begins with this element until it is available */
 	uint64_t (*latency)(uint64_t first);
@@ -111,6 +111,14 @@ static inline unsigned naive_bank_of(const struct naive_config *c, unsigned set)
 	return naive_partition_of(c, set) * c->banks + set % c->banks;
 }
 
+/* The set in which partition @p inserts an element. */
+static inline unsigned naive_own_set(const struct naive_config *c, unsigned p, uint32_t index)
+{
+	const unsigned set = naive_set_of(c, index), sets = c->sets / c->partitions;
+
+	return c->private_hash ? p * sets + set % sets : set;
+}
+
 static void naive_push(struct naive_queue *q, struct naive_el e)
 {
 	q->el[q->tail++] = e;
@@ -153,6 +161,43 @@ static void naive_take(struct naive_set *s, unsigned n, struct naive_el *to)
 	s->n -= n;
 }
 
+/* The fullest set of at most @space elements, else the smallest; lowest number on a tie; -1: all are empty. */
+static int naive_fitting(const struct naive *v, unsigned space)
+{
+	int fits = -1, least = -1;
+
+	for (unsigned s = 0; s < v->c->sets; s++) {
+		const unsigned n = v->set[s].n;
+
+		if (n && n <= space && (fits < 0 || n > v->set[fits].n))
+			fits = (int)s;
+		if (n && (least < 0 || n < v->set[least].n))
+			least = (int)s;
+	}
+	return fits >= 0 ? fits : least;
+}
+
+/* Whether @a has more elements per line than @b, or as many and more elements. */
+static bool naive_better(const struct naive_config *c, const struct naive_set *a, const struct naive_set *b)
+{
+	const struct naive_set *const set[2] = { a, b };
+	double per_line[2] = { 0 };
+
+	for (unsigned k = 0; k < 2; k++) {
+		unsigned lines = 0;
+
+		for (unsigned i = 0; i < set[k]->n; i++) {
+			bool seen = false;
+
+			for (unsigned j = 0; j < i; j++)
+				seen |= naive_line_of(c, set[k]->el[i].index) == naive_line_of(c, set[k]->el[j].index);
+			lines += !seen;
+		}
+		per_line[k] = lines ? (double)set[k]->n / lines : 0;
+	}
+	return per_line[0] > per_line[1] || (per_line[0] == per_line[1] && a->n > b->n);
+}
+
 static void naive_reply(struct naive *v)
 {
 	const struct naive_config *c = v->c;
@@ -171,7 +216,7 @@ static void naive_reply(struct naive *v)
 	if (v->records != before || !naive_requested(v))
 		return;
 	if (v->inserted == c->n) {
-		for (unsigned s = 0; s < c->sets && have < 32; s++) {
+		for (int s; have < 32 && (s = naive_fitting(v, 32 - have)) >= 0;) {
 			const unsigned n = v->set[s].n < 32 - have ? v->set[s].n : 32 - have;
 
 			naive_take(&v->set[s], n, out + have);
@@ -190,7 +235,7 @@ static void naive_reply(struct naive *v)
 			unsigned best = 0, n;
 
 			for (unsigned s = 0; s < part_sets; s++)
-				if (mine[s].n > mine[best].n)
+				if (naive_better(c, &mine[s], &mine[best]))
 					best = s;
 			n = mine[best].n < 32 - have ? mine[best].n : 32 - have;
 			naive_take(&mine[best], n, out + have);
@@ -212,7 +257,7 @@ static void naive_insert(struct naive *v, unsigned b)
 	if (!naive_some(q))
 		return;
 	e = q->el[q->head];
-	s = &v->set[naive_set_of(c, e.index)];
+	s = &v->set[naive_own_set(c, b / c->banks, e.index)];
 	if (s->n == 32) {
 		v->blocked += !*waited;
 		*waited = true;
@@ -303,7 +348,7 @@ static void naive_ring(struct naive *v)
 /* The queue of partition @p that takes this index. */
 static struct naive_queue *naive_sort(struct naive *v, unsigned p, uint32_t index)
 {
-	const unsigned set = naive_set_of(v->c, index), to = naive_partition_of(v->c, set);
+	const unsigned set = naive_own_set(v->c, p, index), to = naive_partition_of(v->c, set);
 	unsigned hops;
 
 	if (to == p)

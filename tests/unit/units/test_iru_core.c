@@ -131,6 +131,7 @@ static void make(struct scene *s, uint64_t seed)
 	c->target = pick(&r, 0, 7);
 	c->op = pick(&r, 0, 1) ? 0 : pick(&r, 1, 4);
 	c->all = pick(&r, 0, 1);
+	c->private_hash = h->private_hash = !pick(&r, 0, 5);
 	c->latency = latency;
 	s->index = test_alloc(c->n + 1, 4);
 	s->secondary = c->op > 1 || pick(&r, 0, 1) ? test_alloc(c->n + 1, 4) : NULL;
@@ -186,7 +187,7 @@ static void compare(struct scene *s, const struct naive *v, uint64_t i, const st
 static void play(struct scene *s, void *memory)
 {
 	struct iru_core *c = iru_core_init(memory, &s->shape);
-	const struct iru_port port = { s, fetch, load, s->fixed ? (uint32_t)latency_of : 0 };
+	const struct iru_port port = { s, fetch, load, s->fixed ? (uint32_t)latency_of : 0, NULL };
 	enum iru_status status = IRU_MORE;
 	uint64_t seen = 0, r = s->seed ^ 77;
 	unsigned ask = 0;
@@ -249,7 +250,8 @@ TEST(long_streams_ascending_and_of_one_line)
 
 	for (unsigned kind = 0; kind < 4; kind++) {
 		make(&s, 4 * kind);
-		s.shape = (struct iru_shape){ 10, 2, 1, 8, 32, 32, 8, 64, 64 };
+		s.shape = (struct iru_shape){ 10, 2, 1, 8, 32, 32, 8, 64, 64, false };
+		s.cfg.private_hash = false;
 		s.cfg.sets = 1024, s.cfg.partitions = 4, s.cfg.banks = 2, s.cfg.interleave = 256;
 		s.cfg.prefetch = 8, s.cfg.ring_depth = s.cfg.queue_depth = 64;
 		s.cfg.n = s.stream.n = 60000;

@@ -17,7 +17,7 @@ struct weaver_key {
 	enum lab_wvr_algorithm algorithm;
 	enum lab_wvr_mapping mapping;
 	bool push;
-	uint32_t latency;		/* of the tables; 0: as built */
+	uint32_t latency, entries;	/* of the tables; 0: as built */
 	/* read entries ahead; do not register filtered vertices; both in addition to the build */
 	bool ahead, leave_out;
 	const char *set[2];		/* machine settings, literals; NULL: none */

@@ -22,7 +22,7 @@ static bool same_text(const char *a, const char *b)
 static bool same_key(const struct weaver_key *a, const struct weaver_key *b)
 {
 	return a->graph == b->graph && a->algorithm == b->algorithm && a->mapping == b->mapping && a->push == b->push &&
-	       a->ahead == b->ahead && a->leave_out == b->leave_out && a->latency == b->latency &&
+	       a->ahead == b->ahead && a->leave_out == b->leave_out && a->latency == b->latency && a->entries == b->entries &&
 	       same_text(a->set[0], b->set[0]) && same_text(a->set[1], b->set[1]);
 }
 
@@ -209,6 +209,8 @@ static int job(void *ctx, unsigned i, const struct gtu_progress *progress, struc
 
 	if (k->latency)
 		config.shape.table_latency = k->latency;
+	if (k->entries)
+		config.shape.entries = k->entries;
 	config.shape.read_ahead |= k->ahead;
 	config.leave_out |= k->leave_out;
 	rc = k->set[0] ? lab_machine_set(&m, k->set[0], err) : 0;

@@ -4,7 +4,7 @@
 
 const char *const lab_wvr_statements[STATEMENTS] = {
 	"row[v]", "row[v+1]", "base[e]", "col[e]", "weight[e]", "value[base]", "value[other]", "filter[v]", "value=", "stamp=",
-	"changed=", "row[u]", "row[u+1]", "key[i]", "out=",
+	"changed=", "row[u]", "row[u+1]", "key[i]", "out=", "list[]",
 };
 
 LAB_INLINE void note_change(struct lab_warp *w, const struct gather_args *a)

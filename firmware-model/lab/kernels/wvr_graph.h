@@ -25,7 +25,7 @@ enum lab_wvr_algorithm {
 	LAB_WVR_SPMM = LAB_WVR_GRAPH_ALGORITHMS, LAB_WVR_GRAPHSUM, LAB_WVR_HASH, LAB_WVR_ALGORITHMS
 };
 enum lab_wvr_mapping {
-	LAB_MAP_VERTEX, LAB_MAP_EDGE, LAB_MAP_WARP, LAB_MAP_BLOCK, LAB_MAP_EGHW, LAB_MAP_WEAVER, LAB_WVR_MAPPINGS,
+	LAB_MAP_VERTEX, LAB_MAP_EDGE, LAB_MAP_WARP, LAB_MAP_BLOCK, LAB_MAP_TWC, LAB_MAP_TWCE, LAB_MAP_EGHW, LAB_MAP_WEAVER, LAB_WVR_MAPPINGS,
 	LAB_MAP_FEATURE = LAB_WVR_MAPPINGS, /* GCN: a thread per vertex and feature, no atomics */
 };
 enum lab_wvr_stage {
@@ -58,6 +58,7 @@ struct lab_wvr_report {
 	struct lab_stats stats;
 	struct lab_weaver_counts weaver;
 	uint64_t cycles, gather_cycles;
+	uint64_t init_cycles;		/* of the convolution's initialization, which is in cycles too */
 	uint64_t warp_iterations;	/* edge loads, counted per warp */
 	uint64_t stage[LAB_STAGES];	/* warp cycles of the gather kernels */
 };

@@ -216,6 +216,159 @@ LAB_INLINE void by_block(struct lab_warp *w, const struct gather_args *a, enum l
 	}
 }
 
+/* The edges [@begin, @begin + @degree) of one vertex: lanes at @at, then every @step. */
+LAB_INLINE void by_many(struct lab_warp *w, const struct gather_args *a, enum lab_wvr_algorithm u, lab_u32 v, lab_u32 begin,
+			lab_u32 degree, lab_u32 at, uint32_t step, struct meter *t)
+{
+	struct edge e = { .base = v };
+
+	LAB_WHILE(w, lab_lt(at, degree)) {
+		e.id = begin + at;
+		do_edge(w, a, u, &e, t);
+		lab_alu(w, 3);
+		at += step;
+	}
+}
+
+/* Append the lanes @some to a list of the block in global memory: vertex, begin, degree. */
+LAB_INLINE void append(struct lab_warp *w, const struct gather_args *a, uint32_t list, lab_mask some, lab_u32 v, lab_u32 begin,
+		       lab_u32 degree)
+{
+	lab_u32 at;
+
+	lab_alu(w, 2);
+	LAB_IF(w, some) {
+		at = lab_reserve(w, BIN, &a->tails, list, lab_popcount(w->mask), lab_rank(w->mask));
+		at = (at + lab_all(list * BLOCK)) * 3;
+		lab_store32(w, BIN, &a->bins, at, v);
+		lab_store32(w, BIN, &a->bins, at + 1, begin);
+		lab_store32(w, BIN, &a->bins, at + 2, degree);
+	}
+}
+
+/* Read entries @i of a list; lanes with @i of @count or more get degree 0. */
+LAB_INLINE void entries(struct lab_warp *w, const struct gather_args *a, uint32_t list, uint32_t count, lab_u32 i, lab_u32 *v,
+			lab_u32 *begin, lab_u32 *degree)
+{
+	*v = *begin = *degree = lab_all(0);
+	lab_alu(w, 2);
+	LAB_IF(w, lab_lt(i, lab_all(count))) {
+		lab_u32 at = (i + lab_all(list * BLOCK)) * 3;
+
+		*v = lab_load32(w, BIN, &a->bins, at);
+		*begin = lab_load32(w, BIN, &a->bins, at + 1);
+		*degree = lab_load32(w, BIN, &a->bins, at + 2);
+		lab_wait(w);
+	}
+}
+
+/* Clear the block's counters in global memory. */
+LAB_INLINE void clear_tails(struct lab_warp *w, const struct gather_args *a)
+{
+	if (!w->in_block)
+		LAB_IF(w, 7)
+			lab_store32(w, BIN, &a->tails, lab_lane() + 3 * (uint32_t)w->block, lab_all(0));
+	lab_barrier(w);
+}
+
+/*
+ * S_twc (Merrill): a block bins its vertices by degree into lists in global memory, and maps a
+ * block, a warp, or the lanes of a warp that share 32 vertices to an entry.
+ */
+LAB_INLINE void by_twc(struct lab_warp *w, const struct gather_args *a, enum lab_wvr_algorithm u)
+{
+	const uint32_t threads = w->block_warps * LAB_LANES, list = 3 * (uint32_t)w->block, own = w->in_block * LAB_LANES;
+	struct meter t = { lab_now(w->lab) };
+	lab_u32 v = lab_thread(w), begin, degree, before = { 0 }, count, x;
+	uint32_t first, total, i;
+
+	lab_alu(w, 6);
+	mark(w, a, &t, LAB_STAGE_INIT);
+	for (first = (uint32_t)w->block * threads; first < a->n; first += threads_of(w), v += threads_of(w)) {
+		registered(w, a, u, v, &begin, &degree);
+		clear_tails(w, a);
+		append(w, a, list, lab_lt(lab_all(0), degree) & lab_lt(degree, lab_all(LAB_LANES)), v, begin, degree);
+		append(w, a, list + 1, lab_ge(degree, lab_all(LAB_LANES)) & lab_lt(degree, lab_all(threads)), v, begin, degree);
+		append(w, a, list + 2, lab_ge(degree, lab_all(threads)), v, begin, degree);
+		lab_barrier(w);
+		count = lab_all(0);
+		LAB_IF(w, 7)
+			count = lab_load32(w, BIN, &a->tails, lab_lane() + list);
+		lab_wait(w);
+		mark(w, a, &t, LAB_STAGE_REGISTER);
+		for (i = 0; i < count[2]; i++) {
+			entries(w, a, list + 2, count[2], lab_all(i), &x, &begin, &degree);
+			by_many(w, a, u, x, begin, degree, lab_lane() + own, threads, &t);
+		}
+		for (i = w->in_block; i < count[1]; i += w->block_warps) {
+			entries(w, a, list + 1, count[1], lab_all(i), &x, &begin, &degree);
+			by_many(w, a, u, x, begin, degree, lab_lane(), LAB_LANES, &t);
+		}
+		for (i = own; i < count[0]; i += threads) {
+			entries(w, a, list, count[0], lab_lane() + i, &x, &begin, &degree);
+			total = warp_scan(w, degree, &before);
+			share(w, lab_lane() + own, x, begin, before);
+			by_search(w, a, u, own, LAB_LANES, lab_lane(), LAB_LANES, total, &t);
+		}
+		lab_barrier(w);
+		mark(w, a, &t, LAB_STAGE_REGISTER);
+	}
+}
+
+/*
+ * S_twce: vertices of 32 or more edges are listed in shared memory, and warps take them one at a
+ * time by an atomic; a thread keeps its smaller ones.
+ */
+LAB_INLINE void by_twce(struct lab_warp *w, const struct gather_args *a, enum lab_wvr_algorithm u)
+{
+	const uint32_t threads = w->block_warps * LAB_LANES, list = 3 * (uint32_t)w->block;
+	struct meter t = { lab_now(w->lab) };
+	lab_u32 v = lab_thread(w), begin, degree, at, count, next = { 0 };
+	struct edge e = { 0 };
+	uint32_t first;
+	lab_mask done;
+
+	lab_alu(w, 6);
+	mark(w, a, &t, LAB_STAGE_INIT);
+	for (first = (uint32_t)w->block * threads; first < a->n; first += threads_of(w), v += threads_of(w)) {
+		registered(w, a, u, v, &begin, &degree);
+		clear_tails(w, a);
+		LAB_IF(w, lab_ge(degree, lab_all(LAB_LANES))) {
+			at = lab_reserve(w, BIN, &a->tails, list, lab_popcount(w->mask), lab_rank(w->mask));
+			share(w, at, v, begin, degree);
+		}
+		lab_barrier(w);
+		count = lab_load32(w, BIN, &a->tails, lab_all(list));
+		lab_wait(w);
+		mark(w, a, &t, LAB_STAGE_REGISTER);
+		for (;;) {
+			LAB_IF(w, 1)
+				next = lab_atomic(w, BIN, &a->tails, LAB_ADD_U32, lab_all(list + 1), lab_all(1));
+			lab_wait(w);
+			lab_alu(w, 2);	/* shuffle, compare */
+			if (next[0] >= count[0])
+				break;
+			at = lab_all(next[0]);
+			e.base = lab_shared_load(w, at);
+			e.id = lab_shared_load(w, at + BLOCK);
+			by_many(w, a, u, e.base, e.id, lab_shared_load(w, at + 2 * BLOCK), lab_lane(), LAB_LANES, &t);
+		}
+		e.base = v;
+		e.id = begin;
+		at = begin + lab_select(lab_lt(degree, lab_all(LAB_LANES)), degree, lab_all(0));
+		LAB_WHILE(w, lab_lt(e.id, at)) {
+			done = do_edge(w, a, u, &e, &t);
+			LAB_IF(w, done)
+				lab_break(w);
+			lab_alu(w, 3);
+			e.id += 1;
+		}
+		mark(w, a, &t, LAB_STAGE_WORK_ID);
+		lab_barrier(w);
+		mark(w, a, &t, LAB_STAGE_REGISTER);
+	}
+}
+
 /* SparseWeaver, figure 9. A round has as many vertices as the table has entries. */
 LAB_INLINE void by_weaver(struct lab_warp *w, const struct gather_args *a, enum lab_wvr_algorithm u)
 {
@@ -262,6 +415,7 @@ LAB_INLINE void by_eghw(struct lab_warp *w, const struct gather_args *a, enum la
 	uint32_t first;
 	struct edge e = { 0 };
 	lab_mask on;
+	uint64_t edge;
 
 	lab_alu(w, 6);
 	mark(w, a, &t, LAB_STAGE_INIT);
@@ -273,8 +427,10 @@ LAB_INLINE void by_eghw(struct lab_warp *w, const struct gather_args *a, enum la
 		}
 		lab_barrier(w);
 		mark(w, a, &t, LAB_STAGE_REGISTER);
-		while ((on = lab_eghw_get(w, a->eghw, (uint32_t *)w->shared + at))) {
+		while ((on = lab_eghw_get(w, a->eghw, (uint32_t *)w->shared + at, &edge))) {
 			mark(w, a, &t, LAB_STAGE_WORK_ID);
+			a->stage[LAB_STAGE_WORK_ID] -= edge;
+			a->stage[LAB_STAGE_EDGE] += edge;
 			lab_alu(w, 3);
 			LAB_IF(w, on) {
 				e.base = lab_shared_load(w, lab_lane() + at);
@@ -314,11 +470,14 @@ LAB_INLINE void by_eghw(struct lab_warp *w, const struct gather_args *a, enum la
 	MAPPED_ONE(id, udf, by_edge)                                                               \
 	MAPPED_ONE(id, udf, by_warp)                                                               \
 	MAPPED_ONE(id, udf, by_block)                                                              \
+	MAPPED_ONE(id, udf, by_twc)                                                                \
+	MAPPED_ONE(id, udf, by_twce)                                                               \
 	MAPPED_ONE(id, udf, by_eghw)                                                               \
 	MAPPED_ONE(id, udf, by_weaver)                                                             \
 	const struct lab_kernel lab_wvr_##id[LAB_WVR_MAPPINGS] = {                                 \
 		MAPPED_KERNEL(id, by_vertex, 0), MAPPED_KERNEL(id, by_edge, 0),                    \
 		MAPPED_KERNEL(id, by_warp, SHARED_WARP), MAPPED_KERNEL(id, by_block, SHARED_BLOCK), \
+		MAPPED_KERNEL(id, by_twc, SHARED_WARP), MAPPED_KERNEL(id, by_twce, SHARED_WARP),   \
 		MAPPED_KERNEL(id, by_eghw, SHARED_EGHW), MAPPED_KERNEL(id, by_weaver, 0),          \
 	}
 

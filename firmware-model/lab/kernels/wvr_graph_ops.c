@@ -111,6 +111,23 @@ const struct lab_kernel lab_wvr_feature[2] = {
 	{ .name = "graphsum by_feature", .warp = graphsum_feature, .statement = lab_wvr_statements, .statements = STATEMENTS },
 };
 
+/* "Initialization" (section V-I): clear the output. */
+static void initialize(struct lab_warp *w, const void *p)
+{
+	const struct gather_args *a = p;
+	lab_u32 i = lab_thread(w);
+
+	lab_alu(w, 6);
+	for (; i[0] < a->n * LAB_WVR_FEATURES; i += threads_of(w)) {
+		lab_alu(w, 3);
+		LAB_IF(w, lab_lt(i, lab_all(a->n * LAB_WVR_FEATURES)))
+			lab_store_f32(w, OUT, &a->out, i, lab_all_f32(0));
+	}
+}
+
+const struct lab_kernel lab_wvr_initialize = { .name = "initialize", .warp = initialize, .statement = lab_wvr_statements,
+					       .statements = STATEMENTS };
+
 /* ---- Algorithm 1: base vertices are keys to look up ------------------------------------------ */
 
 LAB_INLINE void hash_neighbor(struct lab_warp *w, const struct gather_args *a, const lab_u32 *v, lab_u32 *begin, lab_u32 *end)

@@ -16,7 +16,7 @@ const char *const lab_wvr_algorithm_name[LAB_WVR_ALGORITHMS] = {
 };
 
 const char *const lab_wvr_mapping_name[LAB_MAP_FEATURE + 1] = {
-	"vertex", "edge", "warp", "block", "EGHW", "SparseWeaver", "feature",
+	"vertex", "edge", "warp", "block", "twc", "twce", "EGHW", "SparseWeaver", "feature",
 };
 
 /* Cycles are counted without the launch latency, which is the same under every mapping. */
@@ -74,7 +74,11 @@ static int pagerank(struct run *r, struct gtu_error *err)
 static int operators(struct run *r, struct gtu_error *err)
 {
 	bool sum = r->config->algorithm == LAB_WVR_GRAPHSUM;
+	int rc = launch(r, &lab_wvr_initialize, false, err);
 
+	if (rc)
+		return rc;
+	r->report->init_cycles = r->report->cycles;
 	memcpy(r->a.value.data, r->config->in, 4ull * LAB_WVR_FEATURES * r->config->graph->n);
 	if (r->config->mapping == LAB_MAP_FEATURE)
 		return launch(r, &lab_wvr_feature[sum], true, err);
@@ -141,12 +145,14 @@ static int arrays(struct run *r, struct gtu_error *err)
 	bool hash = config->algorithm == LAB_WVR_HASH, edge = config->mapping == LAB_MAP_EDGE;
 	bool gcn = config->algorithm == LAB_WVR_SPMM || config->algorithm == LAB_WVR_GRAPHSUM;
 	struct gather_args *a = &r->a;
+	const uint32_t blocks = lab_machine_of(r->lab)->sms;
 	const struct lab_want want[] = {
 		{ &a->row, "row", g->n + 1 }, { &a->base, "base", edge ? g->m + 1 : 1 },
 		{ &a->value, "value", gcn ? LAB_WVR_FEATURES * g->n : g->n },
 		{ &a->sum, "sum", g->n }, { &a->stamp, "stamp", hash ? config->keys + 1ull : g->n },
 		{ &a->out, "out", gcn ? LAB_WVR_FEATURES * g->n : hash ? config->keys + 1ull : g->n },
 		{ &a->changed, "changed", 1 },
+		{ &a->bins, "bins", config->mapping == LAB_MAP_TWC ? 3ull * 3 * BLOCK * blocks : 1 }, { &a->tails, "tails", 3ull * blocks },
 	};
 	uint64_t v, e;
 	int rc = lab_graph_arrays(r->lab, g, &a->row, &a->col, g->weight ? &a->weight : NULL, want,

@@ -23,6 +23,8 @@ struct gather_args {
 	/* level, distance, component, or a vertex's share per edge */
 	struct lab_array value, sum, stamp, changed;
 	struct lab_array out;		/* GCN: by vertex and feature; hash: positions */
+	/* S_twc's lists, three per block; both: their lengths */
+	struct lab_array bins, tails;
 	float rest;			/* PR */
 	struct lab_weaver *weaver;
 	struct lab_eghw *eghw;
@@ -30,7 +32,7 @@ struct gather_args {
 };
 
 enum {
-	ROW, ROW1, BASE, COL, WEIGHT, OWN, OTHER, FILTER, UPDATE, STAMP, CHANGED, DEGREE, DEGREE1, KEY, OUT, STATEMENTS
+	ROW, ROW1, BASE, COL, WEIGHT, OWN, OTHER, FILTER, UPDATE, STAMP, CHANGED, DEGREE, DEGREE1, KEY, OUT, BIN, STATEMENTS
 };
 extern const char *const lab_wvr_statements[STATEMENTS];
 
@@ -61,6 +63,6 @@ extern const struct lab_kernel lab_wvr_bfs[LAB_WVR_MAPPINGS], lab_wvr_sssp[LAB_W
 	lab_wvr_pr[LAB_WVR_MAPPINGS], lab_wvr_cc[LAB_WVR_MAPPINGS], lab_wvr_spmm[LAB_WVR_MAPPINGS],
 	lab_wvr_graphsum[LAB_WVR_MAPPINGS], lab_wvr_hash[LAB_WVR_MAPPINGS];
 extern const struct lab_kernel lab_wvr_feature[2];	/* SPMM, GRAPHSUM by vertex and feature */
-extern const struct lab_kernel lab_wvr_pr_apply, lab_wvr_cc_apply;
+extern const struct lab_kernel lab_wvr_pr_apply, lab_wvr_cc_apply, lab_wvr_initialize;
 
 #endif

@@ -16,6 +16,7 @@ struct operands {
 	lab_mask mask;
 	const uint32_t *vid;
 	lab_mask got;
+	uint64_t edge;			/* cycles of edge information while the warp waited */
 };
 
 struct sm {
@@ -34,10 +35,11 @@ struct sm {
 	uint8_t sectors[2 * LAB_LANES];
 	uint32_t lines, issued;
 	bool fetching;
+	uint64_t since, edge;		/* fetching since this cycle; cycles of earlier groups */
 	uint32_t outstanding;
 	uint64_t at;			/* cycle of the next step; NO_CYCLE: waiting */
 	/* waiting warps */
-	struct wait { uint32_t warp; struct operands *o; } waits[LAB_WARPS_MAX];
+	struct wait { uint32_t warp; struct operands *o; uint64_t edge; } waits[LAB_WARPS_MAX];
 	uint32_t head, waiting;
 };
 
@@ -108,7 +110,7 @@ static void assign_lanes(struct sm *s)
 }
 
 /* Add the lines of all neighbors, then of weights: lanes of one vertex are adjacent. */
-static void list_lines(struct lab_eghw *u, struct sm *s)
+static void list_lines(struct lab_eghw *u, struct sm *s, uint64_t cycle)
 {
 	const struct lab_array *array[2] = { &u->col, &u->weight };
 	unsigned k;
@@ -121,6 +123,13 @@ static void list_lines(struct lab_eghw *u, struct sm *s)
 			s->group[2 + k][i] = word(array[k], s->group[1][i]);
 		}
 	s->fetching = true;
+	s->since = cycle;
+}
+
+/* Cycles spent on edge information up to @cycle. */
+static uint64_t edge_cycles(const struct sm *s, uint64_t cycle)
+{
+	return s->edge + (s->fetching ? cycle - s->since : 0);
 }
 
 static void answer(struct lab_eghw *u, unsigned at, uint64_t cycle)
@@ -128,6 +137,8 @@ static void answer(struct lab_eghw *u, unsigned at, uint64_t cycle)
 	struct sm *s = &u->sm[at];
 	struct operands *o = s->waits[s->head].o;
 
+	s->edge = edge_cycles(s, cycle);
+	o->edge = s->edge - s->waits[s->head].edge;
 	o->got = s->lanes == LAB_LANES ? ~0u : (1u << s->lanes) - 1;
 	lab_unit_reply(u->lab, u->unit, s->waits[s->head].warp, s->group, s->lanes ? sizeof(s->group) : 0, cycle);
 	s->head = (s->head + 1) % LAB_WARPS_MAX;
@@ -166,7 +177,7 @@ static uint64_t step(struct lab_eghw *u, unsigned at, uint64_t cycle)
 	if (s->degree) {
 		assign_lanes(s);
 		if (s->lanes == LAB_LANES)
-			list_lines(u, s);
+			list_lines(u, s, cycle);
 		return cycle + 1;
 	}
 	if (next_vertex(s)) {
@@ -180,7 +191,7 @@ static uint64_t step(struct lab_eghw *u, unsigned at, uint64_t cycle)
 		return s->outstanding ? NO_CYCLE : cycle + u->m->shared_latency;
 	}
 	if (s->lanes) {
-		list_lines(u, s);
+		list_lines(u, s, cycle);
 		return cycle + 1;
 	}
 	answer(u, at, cycle);
@@ -242,7 +253,7 @@ static void on_ask(void *ctx, uint32_t warp, unsigned at, uint64_t value, uint64
 		return;
 	}
 	s->serving = true;
-	s->waits[(s->head + s->waiting) % LAB_WARPS_MAX] = (struct wait){ warp, o };
+	s->waits[(s->head + s->waiting) % LAB_WARPS_MAX] = (struct wait){ warp, o, edge_cycles(s, cycle) };
 	if (!s->waiting++ && s->at == NO_CYCLE)
 		run(u, at, cycle);
 }
@@ -302,10 +313,11 @@ void lab_eghw_put(struct lab_warp *w, struct lab_eghw *u, const lab_u32 *vid)
 	lab_unit_request(w, u->unit, w->sm, (uintptr_t)&o, &o, 0);
 }
 
-lab_mask lab_eghw_get(struct lab_warp *w, struct lab_eghw *u, uint32_t *words)
+lab_mask lab_eghw_get(struct lab_warp *w, struct lab_eghw *u, uint32_t *words, uint64_t *edge)
 {
 	struct operands o = { .what = GET, .warp = w->in_block };
 
 	lab_unit_request(w, u->unit, w->sm, (uintptr_t)&o, words, 4 * LAB_EGHW_WORDS);
+	*edge = o.edge;
 	return o.got;
 }

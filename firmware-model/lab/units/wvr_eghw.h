@@ -28,7 +28,10 @@ void lab_eghw_graph(struct lab_eghw *u, const struct lab_array *row, const struc
 
 /* Add the active lanes' vertices in warp and lane order. Puts precede a round's first get(). */
 void lab_eghw_put(struct lab_warp *w, struct lab_eghw *u, const lab_u32 *vid);
-/* Get the next group in @words of shared memory. Returns the lanes with an edge; 0 at the end. */
-lab_mask lab_eghw_get(struct lab_warp *w, struct lab_eghw *u, uint32_t *words);
+/*
+ * Get the next group in @words of shared memory. Returns the lanes with an edge; 0 at the end.
+ * *@edge: the part of the wait in which the unit read edge information and wrote it to its buffer.
+ */
+lab_mask lab_eghw_get(struct lab_warp *w, struct lab_eghw *u, uint32_t *words, uint64_t *edge);
 
 #endif

@@ -36,7 +36,7 @@ static const char help[] =
 	"  --algorithm NAME      iru and scu: only this one of bfs, sssp and pr\n"
 	"  --machine M           another machine than the paper's\n"
 	"  --only TEXT           only runs whose graph,kernel,config contains TEXT\n"
-	"  --set KEY=VALUE       change a parameter of the machine\n"
+	"  --set KEY=VALUE       change a parameter of the machine, or with a unit's prefix (scu.width=8) of the unit\n"
 	"  --sweep KEY=V1,V2,...  run once for each value of a parameter of the machine or unit: a column for each\n"
 	"  --json FILE           the result as JSON; - is standard output, and then nothing else is printed\n"
 	"  --device cuda:0       emogi on a real GPU: the paper's figures for one card on one link\n"

@@ -18,7 +18,7 @@
 #define SOURCES		2u
 #define LAB_EDGES_MOST	(1ull << 24)	/* a larger simulation takes hours */
 #define LINK_BYTES	(256ull << 20)
-#define ALGORITHMS	3u		/* as in section 5: BFS, SSSP, components */
+#define ALGORITHMS	3u		/* BFS, SSSP, components; not section 5's PageRank, nor its graph ML */
 
 static const struct lab_standin standins[] = {
 	{ "GK", { .kind = GTU_GEN_KRONECKER, .degree = 16 }, 1, 0 },

@@ -141,6 +141,8 @@ check "gtu lab run scu runs" gtu lab run scu --scale 8 --json s.json
 says "gtu lab run scu checks 216 results against the reference" '"results_checked": 216' s.json
 json "gtu lab run scu splits the energy between GPU and SCU" s.json 'sum("energy of the SCU over" in r["what"] and r["graph"] == "mean" for r in d["rows"]) == 6'
 json "gtu lab run scu runs the ablations of grouping" s.json '{r["what"].split(":")[0] for r in d["rows"] if "speed-up by grouping" in r["what"]} == {m + " " + a for m in ("gtx980", "tx1") for a in ("bfs", "sssp", "pr")}'
+check "gtu lab run scu runs figure 10 with state bytes" gtu lab run scu --scale 8 --figure 10 --machine tx1 --algorithm bfs --set scu.state_bytes=1 --json state.json
+json "probes of state bytes make the SCU slower" state.json '[r["ours"] for r in d["rows"] if r["what"] == "tx1 bfs: speed-up" and r["graph"] == "mean"][0] < [r["ours"] for r in __import__("json").load(open("s.json"))["rows"] if r["what"] == "tx1 bfs: speed-up" and r["graph"] == "mean"][0]'
 check "gtu lab run scu runs figure 12 with groups of 2" gtu lab run scu --scale 8 --figure 12 --machine tx1 --set scu.group=2
 fails_with 2 "gtu lab run scu refuses groups of 33" "groups must have 1 to 32 elements" gtu lab run scu --scale 8 --set scu.group=33
 says "gtu lab run scu reports grouping on the machine tx1" "tx1 sssp: coalescing by grouping" s.json

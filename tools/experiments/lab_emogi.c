@@ -26,8 +26,7 @@ static double gbs(const struct lab_machine *m, const struct lab_emogi_counts *c)
 	return (double)(c->monitor[GTU_ZCM_C_BYTES(GTU_ZCM_HOST_READ)] + c->lab.uvm_bytes_in) / lab_seconds(m, c->lab.cycles) / 1e9;
 }
 
-/* The paper's value for graph @symbol in a list like "GK=1.86 GU=1.25", or NAN. */
-static double paper_value(const char *symbol, const char *of)
+double emogi_paper_value(const char *symbol, const char *of)
 {
 	const char *at = *symbol ? strstr(of, symbol) : NULL;
 
@@ -163,12 +162,12 @@ static void graph_figures(struct emogi *e)
 				below[i] += degree <= DEGREE_STEP * (i + 1) ? degree : 0;
 			middle += degree >= 16 && degree <= 48 ? degree : 0;
 		}
-		lab_run_row(r, LAB_TABLE(2), label, LAB_COUNT_RULE, paper_value(symbol, "GK=31.4 GU=32 FS=55 ML=221"),
+		lab_run_row(r, LAB_TABLE(2), label, LAB_COUNT_RULE, emogi_paper_value(symbol, "GK=31.4 GU=32 FS=55 ML=221"),
 				      (double)graph->m / (double)graph->n, "edges a vertex");
 		for (i = 0; i < DEGREES; i++)
 			lab_run_row(r, 6, label, LAB_OPEN_RULE, NAN, (double)below[i] / (double)graph->m,
 				      "degree up to %u: share of the edges", DEGREE_STEP * (i + 1));
-		lab_run_row(r, 6, label, LAB_COUNT_RULE, paper_value(symbol, "GU=1"), (double)middle / (double)graph->m,
+		lab_run_row(r, 6, label, LAB_COUNT_RULE, emogi_paper_value(symbol, "GU=1"), (double)middle / (double)graph->m,
 			      "degree 16 to 48: share of the edges");
 	}
 }
@@ -184,7 +183,7 @@ static void bfs_of_graph(struct emogi *e, unsigned g, struct bfs_sums *sum)
 	const struct lab_machine *m = &e->m[SETUP_PCIE3];
 	const char *label = lab_run_label(r, g), *symbol = r->symbol[g];
 	double list = 8.0 * (double)r->graph[g]->m * e->sources, q, edges = 0;
-	double sizes[ACCESS_UVM][4] = { { paper_value(symbol, "FS=0.987") }, { 0, 0, 0, paper_value(symbol, "ML=0.467") } };
+	double sizes[ACCESS_UVM][4] = { { emogi_paper_value(symbol, "FS=0.987") }, { 0, 0, 0, emogi_paper_value(symbol, "ML=0.467") } };
 	struct lab_emogi_counts s[ACCESSES], other;
 	unsigned x, accesses = m->uvm ? ACCESSES : ACCESS_UVM;
 	char series[24];
@@ -195,7 +194,7 @@ static void bfs_of_graph(struct emogi *e, unsigned g, struct bfs_sums *sum)
 		snprintf(series, sizeof(series), "BFS %s", access_names[x]);
 		request_sizes(r, 5, label, s[x].monitor, sizes[x], series);
 	}
-	lab_run_row(r, 5, label, LAB_SPEEDUP_RULE, paper_value(symbol, "GK=1.86 GU=1.25"), emogi_share(s[2].monitor, 4) / emogi_share(s[1].monitor, 4),
+	lab_run_row(r, 5, label, LAB_SPEEDUP_RULE, emogi_paper_value(symbol, "GK=1.86 GU=1.25"), emogi_share(s[2].monitor, 4) / emogi_share(s[1].monitor, 4),
 		      "BFS aligned: 128-byte share over merged's");
 	sum->merged_share += emogi_share(s[1].monitor, 4) / r->graphs;
 	for (x = 0; x < ACCESS_UVM; x++)
@@ -209,7 +208,7 @@ static void bfs_of_graph(struct emogi *e, unsigned g, struct bfs_sums *sum)
 	for (x = 0; x < 2; x++) {
 		q = 1 - (double)emogi_requests(s[x + 1].monitor) / (double)emogi_requests(s[x].monitor);
 		sum->removed[x] = fmax(sum->removed[x], q);
-		lab_run_row(r, 7, label, LAB_COUNT_RULE, x ? paper_value(symbol, "ML=0.288") : NAN, q,
+		lab_run_row(r, 7, label, LAB_COUNT_RULE, x ? emogi_paper_value(symbol, "ML=0.288") : NAN, q,
 				      "BFS %s: requests removed", x ? "aligned from merged" : "merged from naive");
 		q = (double)s[x].lab.cycles / (double)s[x + 1].lab.cycles;
 		sum->gain[x] += log(q) / r->graphs;
@@ -231,7 +230,7 @@ static void bfs_of_graph(struct emogi *e, unsigned g, struct bfs_sums *sum)
 		return;
 	q = (double)s[ACCESS_UVM].lab.uvm_bytes_in / list;
 	sum->amplified[1] = fmax(sum->amplified[1], q);
-	lab_run_row(r, 10, label, LAB_COUNT_RULE, paper_value(symbol, "FS=5.16 ML=2.28"), q,
+	lab_run_row(r, 10, label, LAB_COUNT_RULE, emogi_paper_value(symbol, "FS=5.16 ML=2.28"), q,
 			      "BFS UVM: bytes read over the edge list's");
 	for (x = 0; x < ACCESS_UVM; x++) {
 		q = (double)s[ACCESS_UVM].lab.cycles / (double)s[x].lab.cycles;

@@ -57,6 +57,8 @@ void emogi_free(struct emogi *e);
 /* Counts of a run, summed over its sources; for the most requests in flight, the maximum. */
 struct lab_emogi_counts emogi_counts(const struct emogi *e, unsigned graph, unsigned algorithm, unsigned access, unsigned width,
 				     unsigned setup);
+/* The paper's value for graph @symbol in a list like "GK=1.86 GU=1.25", or NAN. */
+double emogi_paper_value(const char *symbol, const char *of);
 /* The rows of tables 3 and 4. */
 void emogi_other_works(struct emogi *e);
 /*

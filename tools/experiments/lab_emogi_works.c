@@ -107,14 +107,6 @@ int emogi_halo_run(const struct lab_machine *m, const struct emogi_subject *s, u
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-/* The paper's speed-up on graph @symbol in a list like "GK=2.64 FS=2.14", or NAN. */
-static double paper_value(const char *symbol, const char *of)
-{
-	const char *at = *symbol ? strstr(of, symbol) : NULL;
-
-	return at ? strtod(at + strlen(symbol) + 1, NULL) : NAN;
-}
-
 static void halo_rows(struct emogi *e)
 {
 	struct lab_run *r = e->r;
@@ -129,7 +121,7 @@ static void halo_rows(struct emogi *e)
 			cycles += (double)e->s[g].halo[i].lab.cycles;
 			bytes += (double)e->s[g].halo[i].lab.uvm_bytes_in;
 		}
-		lab_run_row(r, LAB_TABLE(3), label, LAB_SPEEDUP_RULE, paper_value(r->symbol[g], "ML=2.15 FS=3.19"),
+		lab_run_row(r, LAB_TABLE(3), label, LAB_SPEEDUP_RULE, emogi_paper_value(r->symbol[g], "ML=2.15 FS=3.19"),
 			    cycles / (double)emogi.lab.cycles, "BFS: EMOGI over HALO");
 		lab_run_row(r, LAB_TABLE(3), label, LAB_OPEN_RULE, NAN, bytes / (8.0 * (double)r->graph[g]->m * e->sources),
 			    "BFS, HALO: bytes read over the edge list's");
@@ -156,7 +148,7 @@ static void subway_rows(struct emogi *e)
 				cpu += (double)e->s[g].subway[a][i].cpu_cycles;
 				copy += (double)e->s[g].subway[a][i].copy_cycles;
 			}
-			lab_run_row(r, LAB_TABLE(4), label, LAB_SPEEDUP_RULE, paper_value(r->symbol[g], paper[a]),
+			lab_run_row(r, LAB_TABLE(4), label, LAB_SPEEDUP_RULE, emogi_paper_value(r->symbol[g], paper[a]),
 				    cycles / (double)emogi.lab.cycles, "%s: EMOGI over Subway", name);
 			lab_run_row(r, LAB_TABLE(4), label, LAB_OPEN_RULE, NAN, cpu / cycles, "%s, Subway: share of the CPU", name);
 			lab_run_row(r, LAB_TABLE(4), label, LAB_OPEN_RULE, NAN, copy / cycles, "%s, Subway: share of the copies", name);

@@ -57,15 +57,17 @@ static unsigned best_variant(unsigned algorithm)
 static int set_key(struct lab_scu_config *c, const char *assignment, struct gtu_error *err)
 {
 #define KEY(name, field) { "scu." name, &c->field, 1, 1 << 24 }
+#define SWITCH(name, field) { "scu." name, &c->field, 0, 1 }
 	const struct lab_key keys[] = {
 		KEY("width", shape.width), KEY("merge", shape.merge), KEY("in_flight", shape.in_flight),
 		KEY("vector_bytes", shape.vector_bytes), KEY("fifo_bytes", shape.fifo_bytes), KEY("hash_bytes", shape.hash_bytes),
 		KEY("entry_bytes", shape.entry_bytes), KEY("bfs_bytes", bfs_bytes), KEY("sssp_bytes", sssp_bytes),
-		KEY("group_bytes", group_bytes), KEY("group", group_max),
+		KEY("group_bytes", group_bytes), KEY("group", group_max), SWITCH("state_bytes", state_bytes),
 	};
 #undef KEY
+#undef SWITCH
 	return lab_run_key(assignment, keys, sizeof(keys) / sizeof(keys[0]), "the SCU has the keys scu.width, merge, in_flight, "
-			   "vector_bytes, fifo_bytes, hash_bytes, entry_bytes, bfs_bytes, sssp_bytes, group_bytes and group", err);
+			   "vector_bytes, fifo_bytes, hash_bytes, entry_bytes, bfs_bytes, sssp_bytes, group_bytes, group and state_bytes", err);
 }
 
 static int set_machine(struct experiment *e, unsigned i, struct gtu_error *err)

@@ -202,7 +202,7 @@ static void figure3(struct weaver *s)
 			    "pr: speed, %s over vertex", lab_wvr_mapping_name[software[k]]);
 }
 
-/* What the mappings cost, for each 32 edges: figure 4 (a profiler's stalls) and table I (its counts). */
+/* Overheads of the mappings for each 32 edges: figure 4 (a profiler's stalls) and table I (its counts). */
 static void overheads(struct weaver *s, unsigned number)
 {
 	unsigned g[1], n = pick(s, "hw", g), k;

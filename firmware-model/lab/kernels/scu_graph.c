@@ -119,6 +119,7 @@ static int produce(struct run *r, struct lab_scu_op *op, const struct extras *x,
 		const bool keep = x->keep && r->kept[x->table];
 
 		step.param |= STEP(GTU_STEP_PRODUCE) | (best ? GTU_SCU_BEST | COST4 : GTU_SCU_UNIQUE) | (keep ? GTU_SCU_KEEP : 0);
+		step.state_in_set = !r->config->state_bytes;
 		step.operand[GTU_SCU_FILTER] = (struct lab_scu_operand){ &r->filter, r->capacity };
 		step.operand[GTU_SCU_FILTER_TABLE] =
 			(struct lab_scu_operand){ &r->table[x->table], x->keep ? max_lines : lines_for(elements, max_lines) };

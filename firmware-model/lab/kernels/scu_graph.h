@@ -43,6 +43,11 @@ struct lab_scu_config {
 	/* of the tables, as in table 2: without the state, tags and counts that our layout adds to a line */
 	uint32_t bfs_bytes, sssp_bytes, group_bytes;
 	uint32_t group_max;		/* elements per group: 8 in the paper, at most 32 */
+	/*
+	 * 0: a filter's set holds its state, as table 2's bytes have no other place. 1: a probe also
+	 * accesses the state byte of the device's layout.
+	 */
+	uint32_t state_bytes;
 };
 
 struct lab_scu_result {

@@ -70,13 +70,28 @@ LAB_INLINE lab_mask do_edge(struct lab_warp *w, const struct gather_args *a, enu
 	return done;
 }
 
-/* S_vm: a thread per vertex, over its edges in a loop. */
+/* Each lane's edges from @e's to @end, in a loop. */
+LAB_INLINE void by_thread(struct lab_warp *w, const struct gather_args *a, enum lab_wvr_algorithm u, struct edge *e, lab_u32 end,
+			  struct meter *t)
+{
+	lab_mask done;
+
+	LAB_WHILE(w, lab_lt(e->id, end)) {
+		done = do_edge(w, a, u, e, t);
+		LAB_IF(w, done)
+			lab_break(w);
+		lab_alu(w, 3);
+		e->id += 1;
+	}
+	mark(w, a, t, LAB_STAGE_WORK_ID);
+}
+
+/* S_vm: a thread per vertex. */
 LAB_INLINE void by_vertex(struct lab_warp *w, const struct gather_args *a, enum lab_wvr_algorithm u)
 {
 	struct meter t = { lab_now(w->lab) };
 	lab_u32 v = lab_thread(w), degree;
 	struct edge e = { 0 };
-	lab_mask done;
 
 	lab_alu(w, 6);
 	mark(w, a, &t, LAB_STAGE_INIT);
@@ -85,14 +100,7 @@ LAB_INLINE void by_vertex(struct lab_warp *w, const struct gather_args *a, enum 
 		mark(w, a, &t, LAB_STAGE_REGISTER);
 		e.base = v;
 		degree += e.id;
-		LAB_WHILE(w, lab_lt(e.id, degree)) {
-			done = do_edge(w, a, u, &e, &t);
-			LAB_IF(w, done)
-				lab_break(w);
-			lab_alu(w, 3);
-			e.id += 1;
-		}
-		mark(w, a, &t, LAB_STAGE_WORK_ID);
+		by_thread(w, a, u, &e, degree, &t);
 	}
 }
 
@@ -326,7 +334,6 @@ LAB_INLINE void by_twce(struct lab_warp *w, const struct gather_args *a, enum la
 	lab_u32 v = lab_thread(w), begin, degree, at, count, next = { 0 };
 	struct edge e = { 0 };
 	uint32_t first;
-	lab_mask done;
 
 	lab_alu(w, 6);
 	mark(w, a, &t, LAB_STAGE_INIT);
@@ -356,14 +363,7 @@ LAB_INLINE void by_twce(struct lab_warp *w, const struct gather_args *a, enum la
 		e.base = v;
 		e.id = begin;
 		at = begin + lab_select(lab_lt(degree, lab_all(LAB_LANES)), degree, lab_all(0));
-		LAB_WHILE(w, lab_lt(e.id, at)) {
-			done = do_edge(w, a, u, &e, &t);
-			LAB_IF(w, done)
-				lab_break(w);
-			lab_alu(w, 3);
-			e.id += 1;
-		}
-		mark(w, a, &t, LAB_STAGE_WORK_ID);
+		by_thread(w, a, u, &e, at, &t);
 		lab_barrier(w);
 		mark(w, a, &t, LAB_STAGE_REGISTER);
 	}

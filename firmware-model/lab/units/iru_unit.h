@@ -25,7 +25,7 @@ struct lab_iru_counts {
 extern const struct iru_shape lab_iru_published;
 #define LAB_IRU_TIMEOUT 1024u		/* cycles; our choice */
 
-/* What the paper mentions, but does not evaluate or have. All false: as published. */
+/* Alternatives that the paper mentions or excludes. All false: as published. */
 struct lab_iru_options {
 	bool bypass_l2;			/* section 3.2: "could be beneficial for streaming kernels" */
 	/* partitions fetch in turn, wherever the slice is, instead of from their own slices */

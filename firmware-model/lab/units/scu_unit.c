@@ -140,6 +140,7 @@ static bool prepare(struct lab_scu *u, const struct lab_scu_op *op)
 	memset(&u->error, 0, sizeof(u->error));
 	r->p = scu_params_of(op->opcode, op->param);
 	r->p.any_lines = true;
+	r->p.state_in_set = op->state_in_set;
 	if (op->group_max)
 		r->p.group_max = op->group_max;
 	r->imm = op->imm;

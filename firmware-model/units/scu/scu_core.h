@@ -96,6 +96,8 @@ struct scu_params {
 	uint8_t type, cmp, target;
 	bool unique, best, group, keep;
 	uint8_t group_max;		/* elements per group: GTU_GROUP_MAX on the device */
+	/* report no accesses to a filter's state bytes: a set's state is in its lines, in the laboratory */
+	bool state_in_set;
 	bool any_lines;			/* the tables need not have a power of two of lines: in the laboratory */
 	bool filters;			/* unique or best */
 	bool runs;			/* REPLICATE, EXPAND */

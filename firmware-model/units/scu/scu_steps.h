@@ -120,6 +120,7 @@ static inline struct scu_filter scu_filter_of(struct scu_run *r)
 		.id_log2 = r->p.width < 2 ? 2 : r->p.width,
 		.cost_log2 = r->p.best ? r->p.cost_width : 0,
 		.type = r->p.type,
+		.state_in_set = r->p.state_in_set,
 		.sets = m->count ? (uint32_t)(m->count / SCU_WAYS) : 1,
 		.merge = r->merge,
 	};

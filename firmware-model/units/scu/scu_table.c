@@ -50,9 +50,11 @@ static void filter_watch(struct scu_filter *f, const uint8_t *ids, size_t n, con
 				wstate[wstates++] = states + index;
 		}
 		scu_gather(f->mem, set, sets, 6, false);
-		scu_gather(f->mem, state, states_n, 0, false);
+		if (!f->state_in_set)
+			scu_gather(f->mem, state, states_n, 0, false);
 		scu_gather(f->mem, wset, wsets, 6, true);
-		scu_gather(f->mem, wstate, wstates, 0, true);
+		if (!f->state_in_set)
+			scu_gather(f->mem, wstate, wstates, 0, true);
 	}
 }
 

@@ -13,6 +13,7 @@ struct scu_filter {
 	uint8_t id_log2;		/* 2 or 3 */
 	uint8_t cost_log2;		/* 2 or 3; 0: no costs */
 	uint8_t type;
+	bool state_in_set;		/* probes of the state bytes are not reported */
 	uint32_t sets;
 	uint32_t merge;			/* probes that are reported to observers together */
 	uint64_t evictions;		/* incremented */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "for_each_edge.h"
+#include "plain.h"
 
 #define UNVISITED UINT32_MAX
 
@@ -195,6 +196,8 @@ int gtu_betweenness(struct gtu_device *dev, const struct gtu_graph *g,
 		rc = gtu_fail(err, GTU_ERR_USAGE, "source_count is %llu, but sources is NULL: pass "
 			      "a list",
 			      (unsigned long long)opt->source_count);
+	if (!rc && opt->unit == GTU_WITH_NONE)
+		return gtu_alg_end(&b.a, gtu_plain_betweenness(&b.a, score));
 	if (!rc)
 		rc = set_up(&b);
 	if (!rc)

@@ -20,6 +20,7 @@
  */
 #include "libruntime/support/traverse.h"
 #include "for_each_edge.h"
+#include "plain.h"
 
 /* Labels are 4-byte levels, as in the papers, which halves the memory of the random accesses. */
 #define UNVISITED UINT32_MAX
@@ -40,35 +41,6 @@ struct bfs {
 	struct gtu_alg_frontier candidates;
 	uint64_t unreached_edges;	/* edges that leave unreached vertices */
 };
-
-static int cpu_level(struct bfs *b, const struct gtu_alg_frontier *now,
-		       struct gtu_alg_frontier *next)
-{
-	const struct gtu_graph *g = b->a.g;
-	uint32_t *label = b->label.region.addr;
-	uint64_t i, v, e, end, target;
-	int rc;
-
-	gtu_phase(&b->a.phases, "traverse");
-	for (i = 0; i < now->count; i++) {
-		v = gtu_alg_vertex(&b->a, now, i);
-		if (v < b->a.first || v >= b->a.end)
-			continue;
-		rc = gtu_alg_take_row(&b->a, g, v, &e, &end);
-		if (rc)
-			return rc;
-		for (; e < end; e++) {
-			target = gtu_graph_target(g, e);
-			if (gtu_unlikely(target >= g->n))
-				return gtu_alg_bad_edge(&b->a, g, e);
-			if (label[target] == UNVISITED) {
-				label[target] = b->next_level;
-				gtu_alg_push(&b->a, next, target);
-			}
-		}
-	}
-	return 0;
-}
 
 /* Bit i of the mask: the target of edge i is unvisited. *ones: number of bits set. */
 static int mask_unvisited(struct bfs *b, uint64_t *ones)
@@ -341,9 +313,7 @@ static int search(struct bfs *b)
 		next->count = 0;
 		rc = choose(b, now);
 		if (!rc)
-			rc = b->pulling ? pull_level(b, next) :
-			     b->a.opt->unit == GTU_WITH_NONE ? cpu_level(b, now, next) :
-							       unit_level(b, now, next);
+			rc = b->pulling ? pull_level(b, next) : unit_level(b, now, next);
 		if (rc)
 			return rc;
 		if (b->pulling && !b->a.stats->pull_end)
@@ -374,6 +344,8 @@ int gtu_bfs(struct gtu_device *dev, const struct gtu_graph *g,
 		rc = gtu_alg_check_vertex(&b.a, "source", opt->source);
 	if (!rc)
 		rc = gtu_alg_direction(&b.a);
+	if (!rc && opt->unit == GTU_WITH_NONE)
+		return gtu_alg_end(&b.a, gtu_plain_search(&b.a, level));
 	if (!rc)
 		rc = gtu_alg_edges_begin(&b.a, &b.edges, g, 4);
 	b.unreached_edges = g->m;

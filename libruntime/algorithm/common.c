@@ -180,9 +180,9 @@ int gtu_alg_direction(struct gtu_alg *a)
 				GTU_PUSH_OR_PULL);
 	if (a->opt->direction == GTU_PUSH)
 		return 0;
-	if (!gtu_alg_streams_edges(a))
+	if (!gtu_alg_streams_edges(a) && a->opt->unit != GTU_WITH_NONE)
 		return gtu_fail(a->err, GTU_ERR_UNSUPPORTED,
-				"%s by %s needs GraphPEG or Weaver; with %s it can only push",
+				"%s by %s needs GraphPEG, Weaver or no unit; with %s it can only push",
 				a->name,
 				name[a->opt->direction], units[a->opt->unit].name);
 	if (a->first || a->end != a->g->n)

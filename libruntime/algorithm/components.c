@@ -14,13 +14,13 @@
  * are replaced by their label's label (hooking and shortcutting, Shiloach and Vishkin): the number
  * of rounds is logarithmic.
  *
- * Without a unit: union-find in one pass.
+ * Without a unit: plain_components.c.
  */
 #include <string.h>
 
 #include "libruntime/support/traverse.h"
-#include "libruntime/support/union_find.h"
 #include "for_each_edge.h"
+#include "plain.h"
 
 /* One direction of propagation: the edges as stored, or their transpose. */
 struct direction {
@@ -42,34 +42,6 @@ struct components {
 	struct gtu_alg_buffer pushed;	/* label pushed along each edge */
 	struct gtu_alg_buffer mask;
 };
-
-/* ---- Without a unit ------------------------------------------------------------------------------ */
-
-static int plain_components(struct components *c, uint64_t *parent)
-{
-	const struct gtu_graph *g = c->a.g;
-	uint64_t v, e, end, target;
-	int rc;
-
-	gtu_phase(&c->a.phases, "traverse");
-	for (v = 0; v < g->n; v++)
-		parent[v] = v;
-	for (v = c->a.first; v < c->a.end; v++) {
-		rc = gtu_alg_take_row(&c->a, g, v, &e, &end);
-		if (rc)
-			return rc;
-		for (; e < end; e++) {
-			target = gtu_graph_target(g, e);
-			if (gtu_unlikely(target >= g->n))
-				return gtu_alg_bad_edge(&c->a, g, e);
-			gtu_join(parent, v, target);
-		}
-	}
-	for (v = 0; v < g->n; v++)
-		parent[v] = gtu_find_root(parent, v);
-	gtu_phases_iteration(&c->a.phases, c->a.opt, c->a.g->n);
-	return 0;
-}
 
 /* ---- With a unit ----------------------------------------------------------------------------------- */
 
@@ -354,7 +326,7 @@ int gtu_components(struct gtu_device *dev, const struct gtu_graph *g,
 		return gtu_traverse(dev, g, GTU_TRAVERSE_COMPONENTS, opt, component, stats, err);
 	rc = gtu_alg_begin(&c.a, "components", dev, g, opt, stats, err);
 	if (!rc && opt->unit == GTU_WITH_NONE) {
-		rc = plain_components(&c, component);
+		rc = gtu_plain_components(&c.a, component);
 	} else if (!rc && g->n) {
 		rc = unit_components(&c);
 		for (v = 0; v < g->n && !rc; v++)

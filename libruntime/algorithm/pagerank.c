@@ -22,6 +22,7 @@
 #include "libruntime/support/distance.h"
 #include "libruntime/support/traverse.h"
 #include "for_each_edge.h"
+#include "plain.h"
 
 #define DAMPING			0.85
 #define ITERATIONS		20
@@ -43,29 +44,6 @@ struct pagerank {
 static double share_of(const struct pagerank *p, uint64_t v)
 {
 	return p->rank[v] / (double)(p->a.g->row[v + 1] - p->a.g->row[v]);
-}
-
-static int plain_push(struct pagerank *p)
-{
-	const struct gtu_graph *g = p->a.g;
-	double *sum = p->sum.region.addr, share;
-	uint64_t v, e, end, target;
-	int rc;
-
-	gtu_phase(&p->a.phases, "traverse");
-	for (v = 0; v < g->n; v++) {
-		rc = gtu_alg_take_row(&p->a, g, v, &e, &end);
-		if (rc)
-			return rc;
-		share = p->rank[v] / (double)(end - e);
-		for (; e < end; e++) {
-			target = gtu_graph_target(g, e);
-			if (gtu_unlikely(target >= g->n))
-				return gtu_alg_bad_edge(&p->a, g, e);
-			sum[target] += share;
-		}
-	}
-	return 0;
 }
 
 static int take_shares(struct pagerank *p)
@@ -220,7 +198,7 @@ static int iterate(struct pagerank *p)
 		for (v = 0; v < g->n; v++)
 			if (g->row[v] == g->row[v + 1])
 				dangling += p->rank[v];
-		rc = p->a.opt->unit == GTU_WITH_NONE ? plain_push(p) : unit_push(p);
+		rc = unit_push(p);
 		if (rc)
 			return rc;
 		gtu_phase(&p->a.phases, "update");
@@ -259,7 +237,7 @@ static int settle(struct pagerank *p)
 	rc = gtu_alg_direction(&p->a);
 	p->pull = opt->direction == GTU_PULL ||
 		  (opt->direction == GTU_PUSH_OR_PULL && !(p->a.g->flags & GTU_GRAPH_DIRECTED));
-	return rc || !p->pull ? rc : gtu_alg_transpose(&p->a, &p->transposed);
+	return rc || !p->pull || opt->unit == GTU_WITH_NONE ? rc : gtu_alg_transpose(&p->a, &p->transposed);
 }
 
 int gtu_pagerank(struct gtu_device *dev, const struct gtu_graph *g,
@@ -274,11 +252,14 @@ int gtu_pagerank(struct gtu_device *dev, const struct gtu_graph *g,
 	rc = gtu_alg_begin(&p.a, "pagerank", dev, g, opt, stats, err);
 	if (!rc)
 		rc = settle(&p);
-	if (!rc)
+	if (!rc && g->n && opt->unit == GTU_WITH_NONE) {
+		rc = gtu_plain_pagerank(&p.a, &(struct gtu_plain_ranks){ p.damping, opt->epsilon, p.iterations }, rank);
+	} else if (!rc && g->n) {
 		rc = gtu_alg_edges_begin(&p.a, &p.edges, p.transposed ? p.transposed : g, 8);
-	p.edges.pull = p.pull;
-	if (!rc && g->n)
-		rc = iterate(&p);
+		p.edges.pull = p.pull;
+		if (!rc)
+			rc = iterate(&p);
+	}
 	if (!rc)
 		p.a.stats->vertices = g->n;
 	rc = gtu_alg_edges_end(&p.a, &p.edges, rc);

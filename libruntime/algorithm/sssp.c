@@ -16,6 +16,7 @@
 
 #include "libruntime/support/traverse.h"
 #include "sssp.h"
+#include "plain.h"
 
 /*
  * Default step of the threshold, in mean weights / mean degree: about one warp of work per vertex
@@ -62,36 +63,6 @@ static int far_capacity(struct sssp *s, uint64_t more)
 	if (!rc)
 		rc = gtu_alg_reserve(&s->a, &s->far_cost, (s->far.count + more) * s->width, true);
 	return rc;
-}
-
-static int plain_round(struct sssp *s, const struct gtu_alg_frontier *now,
-		       struct gtu_alg_frontier *next)
-{
-	const struct gtu_graph *g = s->a.g;
-	uint64_t i, v, e, end, target, from;
-	int rc;
-
-	gtu_phase(&s->a.phases, "traverse");
-	for (i = 0; i < now->count; i++) {
-		v = gtu_alg_vertex(&s->a, now, i);
-		if (v < s->a.first || v >= s->a.end)
-			continue;
-		from = distance_of(s, v);
-		if (may_overflow(s, from))
-			return 0;
-		rc = gtu_alg_take_row(&s->a, g, v, &e, &end);
-		if (!rc)
-			rc = far_capacity(s, end - e);
-		if (rc)
-			return rc;
-		for (; e < end; e++) {
-			target = gtu_graph_target(g, e);
-			if (gtu_unlikely(target >= g->n))
-				return gtu_alg_bad_edge(&s->a, g, e);
-			relax_into(s, next, target, distance_add(s->type, from, g->weight, e));
-		}
-	}
-	return 0;
 }
 
 /* base[i] = the distance of entry i; stops if a path may need more than 32 bits. */
@@ -324,8 +295,7 @@ static int search(struct sssp *s)
 		while (now->count) {
 			gtu_sssp_next_round(s);
 			next->count = 0;
-			rc = s->a.opt->unit == GTU_WITH_NONE ? plain_round(s, now, next) :
-							       unit_round(s, now, next);
+			rc = unit_round(s, now, next);
 			if (rc || s->too_narrow)
 				return rc;
 			gtu_phases_iteration(&s->a.phases, s->a.opt, now->count);
@@ -349,6 +319,17 @@ static int search(struct sssp *s)
 	return 0;
 }
 
+static int plain(struct sssp *s, double *distance)
+{
+	struct gtu_plain_paths options = { s->type, s->delta, s->expand_limit };
+	int rc = gtu_plain_sssp(&s->a, &options, distance, &s->too_narrow);
+
+	if (rc || !s->too_narrow)
+		return rc;
+	options.type = DISTANCE_U64;
+	return gtu_plain_sssp(&s->a, &options, distance, &s->too_narrow);
+}
+
 int gtu_sssp(struct gtu_device *dev, const struct gtu_graph *g,
 	     const struct gtu_algorithm_options *opt, double *distance,
 	     struct gtu_algorithm_stats *stats, struct gtu_error *err)
@@ -364,6 +345,8 @@ int gtu_sssp(struct gtu_device *dev, const struct gtu_graph *g,
 		rc = gtu_alg_check_vertex(&s.a, "source", opt->source);
 	if (!rc)
 		rc = choose_type(&s);
+	if (!rc && opt->unit == GTU_WITH_NONE)
+		return gtu_alg_end(&s.a, plain(&s, distance));
 	if (!rc)
 		rc = gtu_alg_edges_begin(&s.a, &s.edges, g, 4);
 	s.edges.weights = gtu_alg_streams_edges(&s.a);

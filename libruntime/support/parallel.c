@@ -1,56 +1,199 @@
 // SPDX-License-Identifier: MIT
 /* Parallel loops over shares of a range. */
-#include <pthread.h>
-#include <stdatomic.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include "parallel.h"
 
-struct work {
-	int (*fn)(void *arg, uint64_t first, uint64_t end);
-	void *arg;
-	uint64_t count, share;
-	atomic_uint_fast64_t next;
-	atomic_int rc;
-};
+#define POLLS	2000		/* polls before a thread sleeps: tens of microseconds */
 
-static void *take_shares(void *arg)
+static inline void pause_cpu(void)
 {
-	struct work *w = arg;
-	const uint64_t share = w->share;
-	uint64_t first;
-	int rc, none = 0;
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
 
-	while (!atomic_load(&w->rc)) {
-		first = atomic_fetch_add(&w->next, share);
-		if (first >= w->count)
-			break;
-		rc = w->fn(w->arg, first, w->count - first < share ? w->count : first + share);
+unsigned gtu_cpus(void)
+{
+	cpu_set_t set;
+	long cpus;
+
+	/* the mask of a machine with more CPUs than cpu_set_t has bits cannot be read this way */
+	cpus = sched_getaffinity(0, sizeof(set), &set) ? sysconf(_SC_NPROCESSORS_ONLN) : CPU_COUNT(&set);
+	return cpus < 1 ? 1 : cpus > GTU_THREADS_MAX ? GTU_THREADS_MAX : (unsigned)cpus;
+}
+
+/* Do the shares that @thread can take. */
+static void take_shares(struct gtu_team *t, unsigned thread)
+{
+	uint64_t first, share, shares, left;
+	int rc, none;
+
+	for (;;) {
+		left = atomic_load_explicit(&t->left, memory_order_relaxed);
+		do {
+			if (!left)
+				return;
+		} while (!atomic_compare_exchange_weak(&t->left, &left, left - 1));
+		/* only now are the fields of the loop constant: the caller waits for this share */
+		share = t->share;
+		shares = t->shares;
+		first = (shares - left) * share;
+		rc = atomic_load_explicit(&t->rc, memory_order_relaxed) ? 0 :
+		     t->fn(t->arg, thread, first, t->count - first < share ? t->count : first + share);
+		none = 0;
 		if (rc)
-			atomic_compare_exchange_strong(&w->rc, &none, rc);
+			atomic_compare_exchange_strong(&t->rc, &none, rc);
+		if (atomic_fetch_add(&t->finished, 1) + 1 == shares && atomic_load(&t->waiting)) {
+			pthread_mutex_lock(&t->lock);
+			pthread_cond_signal(&t->done);
+			pthread_mutex_unlock(&t->lock);
+		}
+	}
+}
+
+static void wait_for_work(struct gtu_team *t)
+{
+	unsigned i;
+
+	for (i = 0; i < POLLS; i++) {
+		if (atomic_load_explicit(&t->left, memory_order_relaxed) || atomic_load(&t->stop))
+			return;
+		pause_cpu();
+	}
+	pthread_mutex_lock(&t->lock);
+	atomic_fetch_add(&t->asleep, 1);
+	while (!atomic_load(&t->left) && !atomic_load(&t->stop))
+		pthread_cond_wait(&t->work, &t->lock);
+	atomic_fetch_sub(&t->asleep, 1);
+	pthread_mutex_unlock(&t->lock);
+}
+
+static void *work(void *arg)
+{
+	struct gtu_team *t = arg;
+	unsigned thread = atomic_fetch_add(&t->started, 1) + 1;
+
+	while (!atomic_load(&t->stop)) {
+		take_shares(t, thread);
+		wait_for_work(t);
 	}
 	return NULL;
 }
 
+/* Wake the threads that sleep. Those that poll see the change without help. */
+static void wake(struct gtu_team *t)
+{
+	if (!atomic_load(&t->asleep))
+		return;
+	pthread_mutex_lock(&t->lock);
+	pthread_cond_broadcast(&t->work);
+	pthread_mutex_unlock(&t->lock);
+}
+
+static void wait_until_done(struct gtu_team *t)
+{
+	unsigned i;
+
+	for (i = 0; i < POLLS; i++) {
+		if (atomic_load(&t->finished) == t->shares)
+			return;
+		pause_cpu();
+	}
+	pthread_mutex_lock(&t->lock);
+	atomic_store(&t->waiting, true);
+	while (atomic_load(&t->finished) != t->shares)
+		pthread_cond_wait(&t->done, &t->lock);
+	atomic_store(&t->waiting, false);
+	pthread_mutex_unlock(&t->lock);
+}
+
+void gtu_team_begin(struct gtu_team *t, unsigned threads)
+{
+	unsigned i;
+
+	pthread_mutex_init(&t->lock, NULL);
+	pthread_cond_init(&t->work, NULL);
+	pthread_cond_init(&t->done, NULL);
+	atomic_init(&t->left, 0);
+	atomic_init(&t->finished, 0);
+	atomic_init(&t->rc, 0);
+	atomic_init(&t->asleep, 0);
+	atomic_init(&t->waiting, false);
+	atomic_init(&t->stop, false);
+	atomic_init(&t->started, 0);
+	/* a failed pthread_create() only costs time */
+	for (t->threads = i = 1; i < threads; i++)
+		if (!pthread_create(&t->thread[t->threads], NULL, work, t))
+			t->threads++;
+}
+
+int gtu_team_loop(struct gtu_team *t, uint64_t share, gtu_team_fn *fn, void *arg, uint64_t count)
+{
+	if (count <= share || t->threads == 1) {
+		uint64_t first;
+		int rc = 0;
+
+		for (first = 0; first < count && !rc; first += share)
+			rc = fn(arg, 0, first, count - first < share ? count : first + share);
+		return rc;
+	}
+	t->fn = fn;
+	t->arg = arg;
+	t->count = count;
+	t->share = share;
+	t->shares = count / share + !!(count % share);
+	atomic_store(&t->rc, 0);
+	atomic_store(&t->finished, 0);
+	atomic_store(&t->left, t->shares);
+	wake(t);
+	take_shares(t, 0);
+	wait_until_done(t);
+	return atomic_load(&t->rc);
+}
+
+void gtu_team_end(struct gtu_team *t)
+{
+	unsigned i;
+
+	atomic_store(&t->stop, true);
+	wake(t);
+	for (i = 1; i < t->threads; i++)
+		pthread_join(t->thread[i], NULL);
+	pthread_cond_destroy(&t->done);
+	pthread_cond_destroy(&t->work);
+	pthread_mutex_destroy(&t->lock);
+}
+
+/* ---- One loop ------------------------------------------------------------------------------------ */
+
+struct one_loop {
+	int (*fn)(void *arg, uint64_t first, uint64_t end);
+	void *arg;
+};
+
+static int call(void *arg, unsigned thread, uint64_t first, uint64_t end)
+{
+	const struct one_loop *l = arg;
+
+	(void)thread;
+	return l->fn(l->arg, first, end);
+}
+
 int gtu_parallel_by(uint64_t share, int (*fn)(void *arg, uint64_t first, uint64_t end), void *arg, uint64_t count)
 {
-	struct work w = { .fn = fn, .arg = arg, .count = count, .share = share };
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN), i, started = 0;
-	uint64_t shares = count / share + !!(count % share);
-	pthread_t thread[GTU_THREADS_MAX];
+	struct one_loop l = { fn, arg };
+	const uint64_t shares = count / share + !!(count % share), cpus = gtu_cpus();
+	struct gtu_team t;
+	int rc;
 
-	if (cpus > GTU_THREADS_MAX)
-		cpus = GTU_THREADS_MAX;
-	if (cpus > (long)(shares < GTU_THREADS_MAX ? shares : GTU_THREADS_MAX))
-		cpus = (long)shares;
-	/* a failed pthread_create() only costs time */
-	for (i = 1; i < cpus; i++)
-		if (!pthread_create(&thread[started], NULL, take_shares, &w))
-			started++;
-	take_shares(&w);
-	for (i = 0; i < started; i++)
-		pthread_join(thread[i], NULL);
-	return atomic_load(&w.rc);
+	gtu_team_begin(&t, (unsigned)(shares < cpus ? shares : cpus));
+	rc = gtu_team_loop(&t, share, call, &l, count);
+	gtu_team_end(&t);
+	return rc;
 }
 
 int gtu_parallel(int (*fn)(void *arg, uint64_t first, uint64_t end), void *arg, uint64_t count)

@@ -3,6 +3,9 @@
 #ifndef GTU_PARALLEL_H
 #define GTU_PARALLEL_H
 
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define GTU_SHARE_LOG2	20		/* log2 of the elements per share */
@@ -15,5 +18,39 @@
 int gtu_parallel(int (*fn)(void *arg, uint64_t first, uint64_t end), void *arg, uint64_t count);
 /* The same with shares of @share elements (above 0). */
 int gtu_parallel_by(uint64_t share, int (*fn)(void *arg, uint64_t first, uint64_t end), void *arg, uint64_t count);
+
+/* @thread: 0 is the caller, the others count from 1. */
+typedef int gtu_team_fn(void *arg, unsigned thread, uint64_t first, uint64_t end);
+
+/*
+ * Threads for many short loops. They poll for some microseconds after each loop and then sleep. A
+ * loop ends when its shares are done: it does not wait for a thread that the kernel has not
+ * scheduled and that holds no share.
+ */
+struct gtu_team {
+	unsigned threads;		/* including the caller */
+	pthread_t thread[GTU_THREADS_MAX];
+	pthread_mutex_t lock;
+	pthread_cond_t work, done;
+	/* the current loop; constant while a thread holds a share */
+	gtu_team_fn *fn;
+	void *arg;
+	uint64_t count, share, shares;
+	_Alignas(64) atomic_uint_fast64_t left;	/* shares that no thread has taken */
+	_Alignas(64) atomic_uint_fast64_t finished;	/* shares */
+	atomic_int rc;
+	atomic_uint asleep;		/* threads in pthread_cond_wait(work) */
+	atomic_bool waiting;		/* the caller is in pthread_cond_wait(done) */
+	atomic_bool stop;
+	atomic_uint started;
+};
+
+/* CPUs that this thread may run on (as set by taskset, cgroups), at most GTU_THREADS_MAX. */
+unsigned gtu_cpus(void);
+/* Start up to @threads - 1 threads; fewer if the system refuses. Always call gtu_team_end(). */
+void gtu_team_begin(struct gtu_team *t, unsigned threads);
+/* As gtu_parallel_by(), by the team. One share runs in the caller alone. */
+int gtu_team_loop(struct gtu_team *t, uint64_t share, gtu_team_fn *fn, void *arg, uint64_t count);
+void gtu_team_end(struct gtu_team *t);
 
 #endif

@@ -20,9 +20,10 @@ static const char options_help[] =
 	"                 weaver, none (plain code on the CPU), gpu (the default with --device cuda:N)\n"
 	"  --device D     model (the default: the device in this process), model:KEY=VALUE,...,\n"
 	"                 a device file such as /dev/gtu0, or a GPU such as cuda:0\n"
-	"  --direction D  bfs, pr with peg or weaver: push (the default) along edges that leave a vertex,\n"
+	"  --direction D  bfs, pr with peg, weaver or none: push along edges that leave a vertex,\n"
 	"                 pull along edges that lead to it, or auto: bfs pulls while the frontier is large\n"
-	"                 and has many of the remaining edges, pr if edges are stored both ways\n"
+	"                 and has many of the remaining edges, pr if edges are stored both ways. Default:\n"
+	"                 push; with none auto\n"
 	"  --source ID    bfs, sssp, stcon: source vertex, an id of the input file (default: the vertex\n"
 	"                 with most edges). bc: ID,ID,...\n"
 	"  --sources N    bc: number of sources drawn at random, N:SEED or all (16)\n"
@@ -50,7 +51,8 @@ static const char options_help[] =
 	"                 within S seconds (60); 0: no timeout\n"
 	"  --monitor      count the device's memory requests by size (the zero-copy monitor); the model takes\n"
 	"                 longer, with --unit scu several times as long\n"
-	"  --verify       compare with plain reference code; exit code 4 if they differ\n\n"
+	"  --verify       compare with plain reference code; exit code 4 if they differ\n"
+	"  --runs N       with --unit none: repeat the run, whose seconds are \"runs\" in the JSON (1)\n\n"
 	GPU_OPTIONS_HELP "\n"
 	"Values: bfs hops, 9223372036854775807 if there is no path; sssp distances, infinity if there is\n"
 	"none; pr and bc reals with 17 digits; cc the smallest id of the component; stcon one line, the\n"
@@ -59,6 +61,7 @@ static const char options_help[] =
 	"its slot in the table or none.\n";
 
 #define QUERIES 1000000			/* default of --queries */
+#define RUNS_MAX 1000000		/* of --runs */
 #define FEATURES 16			/* default of --features */
 
 /* ---- Command line -------------------------------------------------------------------------------- */
@@ -142,8 +145,9 @@ static bool check_direction(const struct run *r)
 		return true;
 	if (!(r->kind->takes & RUN_TAKES_DIRECTION))
 		cli_usage("--direction %s is for bfs and pr; %s knows one direction only", r->direction, r->kind->name);
-	else if (r->opt.direction != GTU_PUSH && r->opt.unit != GTU_WITH_PEG && r->opt.unit != GTU_WITH_WEAVER)
-		cli_usage("--direction %s is for --unit peg and weaver; with %s %s pushes", r->direction, r->unit,
+	else if (r->opt.direction != GTU_PUSH && r->opt.unit != GTU_WITH_PEG && r->opt.unit != GTU_WITH_WEAVER &&
+		 r->opt.unit != GTU_WITH_NONE)
+		cli_usage("--direction %s is for --unit peg, weaver and none; with %s %s pushes", r->direction, r->unit,
 			  r->kind->name);
 	else
 		return true;
@@ -239,6 +243,7 @@ static const struct option options[] = {
 	{ "timeout", required_argument, NULL, 't' },
 	{ "memory", required_argument, NULL, GRAPH_OPTION_MEMORY },
 	{ "verify", no_argument, NULL, 'v' },
+	{ "runs", required_argument, NULL, 'n' },
 	GPU_OPTIONS,
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 }
@@ -272,6 +277,8 @@ static bool derive_unit(struct run *r)
 		r->opt.unit = gpu_is_device(r->device) ? GTU_WITH_GPU : GTU_WITH_SCU;
 	}
 	r->opt.kernel = r->gpu.kernel;
+	if (!r->direction && r->opt.unit == GTU_WITH_NONE && r->kind->takes & RUN_TAKES_DIRECTION)
+		r->opt.direction = GTU_PUSH_OR_PULL;
 	if (r->gpu.given && r->opt.unit != GTU_WITH_GPU)
 		cli_usage("--%s is for --device cuda:N, not for unit %s on %s", r->gpu.given, r->unit, r->device);
 	else if (r->gpu.board && r->gpu.placement.edges != GTU_EDGES_APERTURE)
@@ -289,6 +296,7 @@ static int parse(int argc, char **argv, struct request *q)
 
 	q->timeout = CLI_TIMEOUT;
 	q->run.opt.features = FEATURES;
+	q->run.runs = 1;
 	q->run.queries = QUERIES;
 	q->run.opt.seed = 1;
 	while ((opt = getopt_long(argc, argv, ":h", options, &index)) != -1) {
@@ -312,6 +320,10 @@ static int parse(int argc, char **argv, struct request *q)
 		case 'm': q->run.monitor = true; break;
 		case 'v': q->verify = true; break;
 		case GRAPH_OPTION_NAMES: q->names = true; break;
+		case 'n':
+			if (!cli_u64("--runs", optarg, 1, RUNS_MAX, &q->run.runs))
+				return CLI_USAGE;
+			break;
 		case GRAPH_OPTION_MEMORY:
 			if (!graph_memory(optarg))
 				return CLI_USAGE;
@@ -365,6 +377,8 @@ static int parse(int argc, char **argv, struct request *q)
 				 (unsigned long long)q->source_count);
 	if (q->run.kind->takes & RUN_TAKES_SOURCES && q->source && q->sources_given)
 		return cli_usage("--source and --sources exclude each other");
+	if (q->run.runs > 1 && q->run.opt.unit != GTU_WITH_NONE)
+		return cli_usage("--runs is for --unit none: a unit's counters are those of one run");
 	return derive_unit(&q->run) && check_direction(&q->run) && check_sums(&q->run) ? check_targets(&q->run) : CLI_USAGE;
 }
 
@@ -390,6 +404,24 @@ static int read_counters(struct run *r, bool clear, struct gtu_error *err)
 	return 0;
 }
 
+/* Run r->runs times; iterations are recorded in the last run. */
+static int compute_repeatedly(struct run *r, struct gtu_error *err)
+{
+	void (*const iteration)(void *user, const struct gtu_iteration *it) = r->opt.iteration;
+	uint64_t i;
+	int rc = 0;
+
+	r->run_seconds = calloc(r->runs, sizeof(*r->run_seconds));
+	if (!r->run_seconds)
+		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for the times of %llu runs", (unsigned long long)r->runs);
+	for (i = 0; i < r->runs && !rc; i++) {
+		r->opt.iteration = i + 1 < r->runs ? NULL : iteration;
+		rc = run_compute(r, err);
+		r->run_seconds[i] = r->stats.seconds;
+	}
+	return rc;
+}
+
 static int compute(struct request *q, struct gtu_error *err)
 {
 	struct run *r = &q->run;
@@ -408,7 +440,7 @@ static int compute(struct request *q, struct gtu_error *err)
 		return rc;
 	if (r->opt.unit == GTU_WITH_NONE) {
 		r->device = "none";
-		return run_compute(r, err);
+		return compute_repeatedly(r, err);
 	}
 	rc = gtu_open(r->device, &r->dev, err);
 	if (!rc)
@@ -503,6 +535,7 @@ int cmd_run(int argc, char **argv)
 	gtu_graph_close(q.graph);
 	free(q.run.result);
 	free(q.run.step);
+	free(q.run.run_seconds);
 	free(q.run.query);
 	gtu_hash_free(&q.run.table);
 	free(q.random_weights);

@@ -90,6 +90,8 @@ struct run {
 	const char *sources_text;	/* BC: how the sources were chosen, as text */
 	const char *weights;		/* SSSP: the kind of weights, as text */
 	double open_seconds;
+	uint64_t runs;			/* --runs; all other members are of the last one */
+	double *run_seconds;		/* of each run; NULL with a unit */
 	union {
 		uint64_t *integer;	/* BFS levels, CC and CDLP vertices, cores, stcon's distance, slots */
 		double *real;		/* SSSP distances, PR ranks, BC scores, LCC, GCN features */

@@ -91,6 +91,7 @@ static int json_run(const struct run *r, FILE *f)
 {
 	const struct gtu_algorithm_stats *s = &r->stats;
 	struct json j;
+	uint64_t run;
 	unsigned i;
 
 	json_start(&j, f);
@@ -119,6 +120,12 @@ static int json_run(const struct run *r, FILE *f)
 		json_double(&j, s->phase[i].name, s->phase[i].seconds);
 	json_double(&j, "total", s->seconds);
 	json_end_object(&j);
+	if (r->runs > 1) {
+		json_begin_array(&j, "runs");
+		for (run = 0; run < r->runs; run++)
+			json_double(&j, NULL, r->run_seconds[run]);
+		json_end_array(&j);
+	}
 	run_steps_json(r, &j);
 	if (r->dev && gtu_get_placement(r->dev)) {
 		gpu_json_info(&j, gtu_get_gpu_info(r->dev));

@@ -125,7 +125,8 @@ static void all_fail(const struct gtu_graph *g, const struct gtu_algorithm_optio
 	err.text[0] = 0;
 	FAILS(gtu_bfs(dev, g, opt, integer, NULL, &err), code, words);
 	FAILS(gtu_sssp(dev, g, opt, real, NULL, &err), code, words);
-	FAILS(gtu_pagerank(dev, g, opt, real, NULL, &err), code, words);
+	/* without a unit, the transpose of a directed graph finds an invalid target */
+	FAILS(gtu_pagerank(dev, g, opt, real, NULL, &err), code, opt->unit ? words : "");
 	FAILS(gtu_components(dev, g, opt, integer, NULL, &err), code, "");
 }
 

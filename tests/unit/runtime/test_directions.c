@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * BFS and PageRank with GraphPEG and Weaver, pushing, pulling and by the rule, compared with the
+ * BFS and PageRank with GraphPEG, Weaver and no unit, pushing, pulling and by the rule, compared with the
  * reference code.
  */
 #include "subjects.h"
 
-static const uint32_t unit[] = { GTU_WITH_PEG, GTU_WITH_WEAVER };
+static const uint32_t unit[] = { GTU_WITH_PEG, GTU_WITH_WEAVER, GTU_WITH_NONE };
 
 static void check_bfs(const struct gtu_graph *g, const struct gtu_algorithm_options *opt)
 {
@@ -33,7 +33,8 @@ static void check_pagerank(const struct gtu_graph *g, const struct gtu_algorithm
 	CHECK(!reference_pagerank(g, 0.85, stats.iterations, want, &change));
 	same_reals(got, want, g->n, 1e-9, run_name("pagerank", opt));
 	CHECK_EQ(stats.pull_first, 0);
-	CHECK_EQ(stats.pull_end, opt->direction == GTU_PULL ||
+	/* without a unit, ranks are always gathered */
+	CHECK_EQ(stats.pull_end, opt->unit == GTU_WITH_NONE || opt->direction == GTU_PULL ||
 				 (opt->direction == GTU_PUSH_OR_PULL && !(g->flags & GTU_GRAPH_DIRECTED)) ?
 					 stats.iterations : 0);
 	CHECK_EQ(stats.edges, g->m * stats.iterations);
@@ -41,7 +42,7 @@ static void check_pagerank(const struct gtu_graph *g, const struct gtu_algorithm
 
 static void check_all(const struct gtu_graph *g)
 {
-	for (unsigned u = 0; u < 2; u++)
+	for (unsigned u = 0; u < 3; u++)
 		for (uint32_t d = GTU_PUSH; d <= GTU_PUSH_OR_PULL; d++) {
 			struct gtu_algorithm_options opt = { .unit = unit[u], .direction = d, .iterations = 5,
 							     .source = g->n / 3 };
@@ -121,13 +122,13 @@ TEST(refusals)
 	double rank[3];
 
 	open_device();
-	for (uint32_t u = GTU_WITH_NONE; u <= GTU_WITH_IRU; u++) {
+	for (uint32_t u = GTU_WITH_SCU_BASIC; u <= GTU_WITH_IRU; u++) {
 		struct gtu_algorithm_options opt = { .unit = u, .direction = GTU_PULL };
 
-		FAILS(gtu_bfs(dev, g, &opt, level, NULL, &err), GTU_ERR_UNSUPPORTED, "bfs by pulling needs GraphPEG or Weaver; with ");
+		FAILS(gtu_bfs(dev, g, &opt, level, NULL, &err), GTU_ERR_UNSUPPORTED, "bfs by pulling needs GraphPEG, Weaver or no unit; with ");
 		CHECK_EQ(gtu_pagerank(dev, g, &opt, rank, NULL, &err), GTU_ERR_UNSUPPORTED);
 	}
-	for (unsigned u = 0; u < 2; u++) {
+	for (unsigned u = 0; u < 3; u++) {
 		struct gtu_algorithm_options opt = { .unit = unit[u], .direction = 3 };
 
 		CHECK_EQ(gtu_bfs(dev, g, &opt, level, NULL, &err), GTU_ERR_USAGE);
@@ -147,13 +148,13 @@ TEST(damaged_graphs)
 	int rc;
 
 	open_device();
-	for (unsigned i = 0; i < 16; i++) {
-		struct gtu_algorithm_options opt = { .unit = unit[i % 2],
-						     .direction = i / 2 % 2 ? GTU_PULL : GTU_PUSH_OR_PULL };
+	for (unsigned i = 0; i < 24; i++) {
+		struct gtu_algorithm_options opt = { .unit = unit[i % 3],
+						     .direction = i / 3 % 2 ? GTU_PULL : GTU_PUSH_OR_PULL };
 
-		g.flags = i / 4 % 2 ? GTU_GRAPH_DIRECTED : 0;
-		col[2] = i < 8 ? 9 : 1;
-		row[2] = i < 8 ? 3 : 1ull << 40;
+		g.flags = i / 6 % 2 ? GTU_GRAPH_DIRECTED : 0;
+		col[2] = i < 12 ? 9 : 1;
+		row[2] = i < 12 ? 3 : 1ull << 40;
 		rc = gtu_bfs(dev, &g, &opt, level, NULL, &err);
 		/* the rule may never reach the invalid edge */
 		CHECK(rc == GTU_ERR_INPUT || (!rc && opt.direction == GTU_PUSH_OR_PULL));

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Betweenness centrality (Brandes) on all CPUs. Both passes gather, without atomic additions and
+ * without a test per edge: the array that is read holds 0 for all vertices of other levels.
+ *
+ * Forwards, the paths to a vertex are the sum over all edges that lead to it, since vertices of its
+ * own level or later ones have no paths yet. Backwards, with c(v) = (1 + share(v)) / paths(v), the
+ * share of u is paths(u) * the sum of c over all edges that leave it, since c is set from the last
+ * level backwards. A level's values are computed first and set afterwards.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "plain.h"
+
+#define LEAST 64u			/* vertices per share */
+
+#define PER_WIDTH static inline __attribute__((always_inline))
+
+struct betweenness {
+	struct gtu_plain *p;
+	struct gtu_plain_bfs bfs;
+	double *value;			/* paths, then c; read at random */
+	double *paths;			/* in the order of discovery, as are the shares */
+	double *share;
+	double *score;
+	const struct gtu_graph *along;	/* graph of the current pass */
+	uint64_t first;			/* of the current level in the order */
+	uint64_t source;
+	atomic_bool too_many;
+	struct gtu_alg_buffer begin;	/* start of each level in the order, 8 bytes each */
+};
+
+/* The sum of value over the edges of @v. */
+PER_WIDTH int gather(struct betweenness *b, uint64_t v, uint32_t width, double *sum, uint64_t *traversed)
+{
+	const struct gtu_graph *g = b->along;
+	const double *value = b->value;
+	uint64_t e, end, target;
+	int rc = gtu_plain_edges(b->p, g, v, &e, &end);
+
+	if (rc)
+		return rc;
+	*traversed += end - e;
+	for (*sum = 0; e < end; e++) {
+		target = gtu_get(g->col, width, e);
+		if (gtu_unlikely(target >= g->n))
+			return gtu_plain_bad(&b->p->bad_edge, e);
+		*sum += value[target];
+	}
+	return 0;
+}
+
+PER_WIDTH int gather_level(struct betweenness *b, uint64_t first, uint64_t end, uint32_t width, bool back)
+{
+	double *to = back ? b->share : b->paths, sum;
+	uint64_t i, traversed = 0;
+	int rc;
+
+	for (i = b->first + first; i < b->first + end; i++) {
+		rc = gather(b, gtu_get(b->bfs.order, width, i), width, &sum, &traversed);
+		if (rc)
+			return rc;
+		to[i] = back ? b->paths[i] * sum : sum;
+	}
+	return gtu_alg_shares_progress(&b->p->shares, traversed);
+}
+
+static int count_share(void *arg, unsigned thread, uint64_t first, uint64_t end)
+{
+	struct betweenness *b = arg;
+
+	(void)thread;
+	return b->p->a->id_width == 8 ? gather_level(b, first, end, 8, false) : gather_level(b, first, end, 4, false);
+}
+
+static int depend_share(void *arg, unsigned thread, uint64_t first, uint64_t end)
+{
+	struct betweenness *b = arg;
+
+	(void)thread;
+	return b->p->a->id_width == 8 ? gather_level(b, first, end, 8, true) : gather_level(b, first, end, 4, true);
+}
+
+static int set_paths_share(void *arg, unsigned thread, uint64_t first, uint64_t end)
+{
+	struct betweenness *b = arg;
+	uint64_t i;
+
+	(void)thread;
+	for (i = b->first + first; i < b->first + end; i++) {
+		b->value[gtu_get(b->bfs.order, b->p->a->id_width, i)] = b->paths[i];
+		if (gtu_unlikely(isinf(b->paths[i])))
+			atomic_store(&b->too_many, true);
+	}
+	return 0;
+}
+
+static int set_back_share(void *arg, unsigned thread, uint64_t first, uint64_t end)
+{
+	struct betweenness *b = arg;
+	uint64_t i, v;
+
+	(void)thread;
+	for (i = b->first + first; i < b->first + end; i++) {
+		v = gtu_get(b->bfs.order, b->p->a->id_width, i);
+		b->value[v] = (1 + b->share[i]) / b->paths[i];
+		if (v != b->source)
+			b->score[v] += b->share[i];
+	}
+	return 0;
+}
+
+static int clear(struct betweenness *b)
+{
+	return gtu_plain_fill(b->p, b->value, 8, b->p->a->g->n, 0);
+}
+
+static int note_level(struct betweenness *b, uint64_t level, uint64_t first)
+{
+	int rc = gtu_alg_reserve(b->p->a, &b->begin, (level + 1) * 8, true);
+
+	if (!rc)
+		((uint64_t *)b->begin.region.addr)[level] = first;
+	return rc;
+}
+
+/* Count the paths to all vertices; *levels: levels found. The end of the last is noted, too. */
+static int forth(struct betweenness *b, uint64_t *levels)
+{
+	struct gtu_alg *a = b->p->a;
+	struct gtu_plain_bfs *s = &b->bfs;
+	int rc;
+
+	gtu_phase(&a->phases, "count");
+	rc = clear(b);
+	if (!rc)
+		rc = gtu_plain_bfs_start(s, b->source);
+	b->paths[0] = 1;
+	b->along = s->in;
+	for (*levels = 0; !rc && s->frontier; ++*levels) {
+		b->first = s->first;
+		rc = note_level(b, *levels, s->first);
+		if (!rc && *levels)
+			rc = gtu_plain_loop(b->p, b->along, LEAST, count_share, b, s->end - s->first);
+		if (!rc)
+			rc = gtu_plain_loop(b->p, b->along, LEAST, set_paths_share, b, s->end - s->first);
+		if (!rc && atomic_load(&b->too_many))
+			rc = gtu_fail(a->err, GTU_ERR_UNSUPPORTED,
+				      "the number of shortest paths from vertex %llu exceeds the range of a "
+				      "double (1.8e308)", (unsigned long long)gtu_graph_id(a->g, b->source));
+		a->stats->vertices += s->frontier;
+		if (!rc)
+			rc = gtu_plain_bfs_level(s);
+		gtu_phase(&a->phases, "count");
+	}
+	return rc ? rc : note_level(b, *levels, atomic_load(&s->tail));
+}
+
+static int back(struct betweenness *b, uint64_t levels)
+{
+	const uint64_t *begin = b->begin.region.addr;
+	uint64_t l, count;
+	int rc;
+
+	gtu_phase(&b->p->a->phases, "depend");
+	rc = clear(b);
+	b->along = b->p->a->g;
+	for (l = levels; l-- > 0 && !rc;) {
+		b->first = begin[l];
+		count = begin[l + 1] - begin[l];
+		rc = gtu_plain_loop(b->p, b->along, LEAST, depend_share, b, count);
+		if (!rc)
+			rc = gtu_plain_loop(b->p, b->along, LEAST, set_back_share, b, count);
+	}
+	return rc;
+}
+
+static int from_sources(struct betweenness *b)
+{
+	struct gtu_alg *a = b->p->a;
+	const struct gtu_algorithm_options *opt = a->opt;
+	const uint64_t count = opt->sources ? opt->source_count : a->g->n;
+	uint64_t i, levels = 0;
+	int rc = 0;
+
+	for (i = 0; i < count && !rc; i++) {
+		b->source = opt->sources ? opt->sources[i] : i;
+		rc = gtu_alg_check_vertex(a, "source", b->source);
+		if (!rc)
+			rc = forth(b, &levels);
+		if (!rc)
+			rc = back(b, levels);
+		if (!rc)
+			a->stats->iterations += levels;
+	}
+	return rc;
+}
+
+int gtu_plain_betweenness(struct gtu_alg *a, double *score)
+{
+	struct betweenness b = { .score = score };
+	const uint64_t n = a->g->n;
+	struct gtu_plain p;
+	int rc;
+
+	gtu_plain_begin(&p, a);
+	b.p = &p;
+	rc = gtu_plain_alloc(&p, n, 8, &b.value);
+	if (!rc)
+		rc = gtu_plain_alloc(&p, n, 8, &b.paths);
+	if (!rc)
+		rc = gtu_plain_alloc(&p, n, 8, &b.share);
+	if (!rc)
+		rc = gtu_plain_bfs_begin(&b.bfs, &p, NULL, GTU_PUSH_OR_PULL, true);
+	if (!rc)
+		rc = gtu_plain_bfs_transpose(&b.bfs);
+	if (!rc)
+		rc = gtu_plain_fill(&p, score, 8, n, 0);
+	if (!rc)
+		rc = from_sources(&b);
+	gtu_plain_bfs_end(&b.bfs);
+	return gtu_plain_end(&p, rc);
+}

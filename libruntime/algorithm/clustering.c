@@ -17,6 +17,7 @@
 #define SHARE		128u		/* vertices per work share */
 #define SIEVE_LOG2	4
 #define SIEVE		(1u << SIEVE_LOG2)	/* filter bits per table slot */
+#define FEW		4u		/* edges up to which no table is built */
 #define HITS		256u		/* entries looked up in the sieve at once */
 #define GROUP		(1u << 16)	/* oriented edges per group, with a unit */
 
@@ -31,6 +32,8 @@ struct clustering {
 	uint64_t *degree;		/* number of neighbours */
 	atomic_uint_fast64_t *closed;	/* ordered pairs of neighbours joined by an edge */
 	atomic_bool descends;		/* a list is not sorted */
+	atomic_bool irregular;		/* a list has duplicates or its own vertex, is not sorted or is damaged */
+	bool simple;			/* each edge is stored in both directions, and no list is irregular */
 	struct gtu_alg_shares shares;
 	/* with a unit: the vertices whose edges are requested */
 	struct gtu_alg_for_each_edge edges;
@@ -98,6 +101,41 @@ static inline bool walk(struct walk *w, uint64_t *neighbour, bool *both)
 	return false;
 }
 
+/* Whether the lists of an undirected graph can be used as they are: ascending, without the vertex itself. */
+static inline __attribute__((always_inline)) bool is_regular(const struct gtu_graph *g, uint64_t first, uint64_t end,
+							     uint32_t width)
+{
+	uint64_t v, e, e_end, u, last;
+	bool fine = true;
+
+	for (v = first; v < end && fine; v++) {
+		e = g->row[v];
+		e_end = g->row[v + 1];
+		fine = e <= e_end && e_end <= g->m;
+		for (last = GTU_NO_VERTEX; fine && e < e_end; e++) {
+			u = gtu_get(g->col, width, e);
+			fine = u < g->n && u != v && (u > last || last == GTU_NO_VERTEX);
+			last = u;
+		}
+	}
+	return fine;
+}
+
+static int regular_share(void *arg, uint64_t first, uint64_t end)
+{
+	struct clustering *c = arg;
+	const struct gtu_graph *g = c->out;
+	uint64_t v;
+
+	if (atomic_load_explicit(&c->irregular, memory_order_relaxed))
+		return 0;
+	if (!(g->edge_bytes == 8 ? is_regular(g, first, end, 8) : is_regular(g, first, end, 4)))
+		atomic_store(&c->irregular, true);
+	for (v = first; v < end; v++)
+		c->degree[v] = g->row[v + 1] - g->row[v];
+	return gtu_alg_shares_poll(&c->shares);
+}
+
 static int count_share(void *arg, uint64_t first, uint64_t end)
 {
 	struct clustering *c = arg;
@@ -121,13 +159,39 @@ static inline bool is_up(const struct clustering *c, uint64_t v, uint64_t u)
 	return c->degree[v] < c->degree[u] || (c->degree[v] == c->degree[u] && v < u);
 }
 
+/*
+ * The same for a simple graph: the number of v's entries that point up, written to @to unless that is
+ * NULL, at most @most.
+ */
+static inline __attribute__((always_inline)) uint64_t point_up_simply(const struct clustering *c, uint64_t v, void *to,
+								      uint64_t at, uint64_t most, uint32_t width)
+{
+	const struct gtu_graph *g = c->out;
+	uint64_t e, end, u, n = 0;
+
+	gtu_graph_edges(g, v, &e, &end);
+	for (; e < end && n < most; e++) {
+		u = gtu_get(g->col, width, e);
+		/* another program may have changed a mapped file since it was checked */
+		if (gtu_unlikely(u >= g->n) || !is_up(c, v, u))
+			continue;
+		if (to)
+			gtu_put(to, width, at + n, u);
+		n++;
+	}
+	return n;
+}
+
 static int count_up_share(void *arg, uint64_t first, uint64_t end)
 {
 	struct clustering *c = arg;
 	uint64_t v, u, *row = c->up_row;
 	bool both;
 
-	for (v = first; v < end; v++) {
+	for (v = first; v < end && c->simple; v++)
+		row[v + 1] = c->out->edge_bytes == 8 ? point_up_simply(c, v, NULL, 0, UINT64_MAX, 8) :
+						       point_up_simply(c, v, NULL, 0, UINT64_MAX, 4);
+	for (; v < end; v++) {
 		struct walk w = walk_from(c, v);
 
 		while (walk(&w, &u, &both))
@@ -139,10 +203,19 @@ static int count_up_share(void *arg, uint64_t first, uint64_t end)
 static int fill_up_share(void *arg, uint64_t first, uint64_t end)
 {
 	struct clustering *c = arg;
-	uint64_t v, u, at;
+	uint64_t v, u, at, most;
 	bool both;
 
-	for (v = first; v < end; v++) {
+	for (v = first; v < end && c->simple; v++) {
+		at = c->up.row[v];
+		most = c->up.row[v + 1] - at;
+		at += c->up.edge_bytes == 8 ? point_up_simply(c, v, c->up_col, at, most, 8) :
+					      point_up_simply(c, v, c->up_col, at, most, 4);
+		/* the rest of a list that has changed since: a target that is no neighbour of anything */
+		for (; at < c->up.row[v + 1]; at++)
+			gtu_put(c->up_col, c->up.edge_bytes, at, v);
+	}
+	for (; v < end; v++) {
 		struct walk w = walk_from(c, v);
 
 		/* bounded by the count: another process may modify the file meanwhile */
@@ -185,12 +258,19 @@ static int sort_lists(struct clustering *c)
 static int count_neighbours(struct clustering *c)
 {
 	struct gtu_graph view = *c->a.g;
-	int rc = gtu_graph_check(&view, c->a.opt->progress, c->a.err);
+	int rc = 0;
 
 	c->out = c->a.g;
 	c->degree = gtu_array_alloc(c->a.g->n * sizeof(*c->degree));
-	if (!rc && !c->degree)
+	if (!c->degree)
 		return no_memory(c);
+	if (!(c->a.g->flags & GTU_GRAPH_DIRECTED)) {
+		rc = gtu_parallel_by(SHARE, regular_share, c, c->a.g->n);
+		c->simple = !atomic_load(&c->irregular);
+		if (rc || c->simple)
+			return rc;
+	}
+	rc = gtu_graph_check(&view, c->a.opt->progress, c->a.err);
 	if (!rc)
 		rc = gtu_alg_transpose(&c->a, &c->transposed);
 	c->in = c->transposed;
@@ -315,6 +395,31 @@ static inline __attribute__((always_inline)) uint64_t close_edge(struct clusteri
 	return end - start;
 }
 
+/* close_from() for a vertex with few edges: compares lists instead of building a table. */
+static uint64_t close_few(struct clustering *c, uint64_t v)
+{
+	const struct gtu_graph *up = &c->up;
+	const uint64_t first = up->row[v], last = up->row[v + 1];
+	uint64_t p, q, e, end, u, w, edges = 0;
+
+	for (p = first; p < last; p++) {
+		u = gtu_graph_target(up, p);
+		end = up->row[u + 1];
+		edges += end - up->row[u];
+		for (q = first, e = up->row[u]; e < end && q < last; e++) {
+			w = gtu_graph_target(up, e);
+			while (q < last && gtu_graph_target(up, q) < w)
+				q++;
+			if (q == last || gtu_graph_target(up, q) != w)
+				continue;
+			add(c, v, weight(c, e));
+			add(c, u, weight(c, q));
+			add(c, w, weight(c, p));
+		}
+	}
+	return edges;
+}
+
 /*
  * Count the triangles whose corner with the fewest neighbours is @v. Returns the edges traversed,
  * or GTU_NO_VERTEX if out of memory.
@@ -329,6 +434,8 @@ static uint64_t close_from(struct clustering *c, struct gtu_alg_scratch *s, uint
 
 	if (count < 2)
 		return 0;
+	if (count <= FEW)
+		return close_few(c, v);
 	of.shift = (unsigned)__builtin_clzll(2 * count - 1);
 	capacity = 1ull << (64 - of.shift);
 	of.mask = capacity - 1;

@@ -7,9 +7,9 @@
 #include "common.h"
 #include "libruntime/support/clock.h"
 #include "libruntime/support/graph_access.h"
+#include "libruntime/support/parallel.h"
 
 #define TICK_NS		2000000u	/* minimum time between two calls of tick() */
-#define TICK_EDGES	(1u << 20)	/* weights checked between two progress reports */
 #define POLL_EDGES	65536u		/* edges traversed between two readings of the clock */
 
 static const struct {
@@ -121,35 +121,86 @@ static uint64_t source_of(const struct gtu_graph *g, uint64_t e)
 	return v;
 }
 
+/* Weights of a share; the sums are added up in order, whatever the threads. */
+struct weight_part {
+	double sum, max;
+	uint64_t bad;			/* an invalid weight's edge, or GTU_NO_VERTEX */
+};
+
+struct weight_scan {
+	struct gtu_alg *a;
+	pthread_t caller;
+	struct weight_part *part;	/* one per share */
+};
+
+/* At least 0; finite ones are added up. */
+static int scan_share(void *arg, uint64_t first, uint64_t end)
+{
+	const struct weight_scan *scan = arg;
+	const struct gtu_graph *g = scan->a->g;
+	struct weight_part part = { 0, 0, GTU_NO_VERTEX };
+	uint64_t e, sum = 0;
+	uint32_t max = 0;
+	double w;
+
+	/* the same as below, vectorized; exact up to 2^53, as the sum in double */
+	for (e = first; g->weight_type == GTU_WEIGHT_U32 && e < end; e++) {
+		const uint32_t weight = ((const uint32_t *)g->weight)[e];
+
+		sum += weight;
+		max = weight > max ? weight : max;
+	}
+	part.sum = (double)sum;
+	part.max = max;
+	for (e = first; g->weight_type != GTU_WEIGHT_U32 && e < end && part.bad == GTU_NO_VERTEX; e++) {
+		w = gtu_graph_weight(g, e);
+		if (!(w >= 0))
+			part.bad = e;
+		if (isfinite(w))
+			part.sum += w;
+		if (w > part.max)
+			part.max = w;
+	}
+	scan->part[first >> GTU_SHARE_LOG2] = part;
+	if (pthread_equal(pthread_self(), scan->caller) &&
+	    gtu_tick(scan->a->opt->progress, "weights", first, g->m))
+		return gtu_fail(scan->a->err, GTU_ERR_INTERRUPTED, "sssp was interrupted");
+	return 0;
+}
+
 int gtu_alg_scan_weights(struct gtu_alg *a, double *mean, double *max)
 {
 	const struct gtu_graph *g = a->g;
-	double w, sum = 0;
-	uint64_t e;
+	struct weight_scan scan = { .a = a, .caller = pthread_self() };
+	const uint64_t parts = (g->m >> GTU_SHARE_LOG2) + 1;
+	double sum = 0;
+	uint64_t i, e;
+	int rc;
 
 	*mean = *max = 1;
 	if (g->weight_type == GTU_WEIGHT_NONE || !g->m)
 		return 0;
+	scan.part = calloc(parts, sizeof(*scan.part));
+	if (!scan.part)
+		return gtu_fail(a->err, GTU_ERR_NOMEM, "%s: out of memory to check %llu weights", a->name,
+				(unsigned long long)g->m);
+	rc = gtu_parallel(scan_share, &scan, g->m);
 	*max = 0;
-	for (e = 0; e < g->m; e++) {
-		w = gtu_graph_weight(g, e);
-		if (!(w >= 0))
-			return gtu_fail(a->err, GTU_ERR_INPUT,
-					"%s: the edge from vertex %llu to vertex %llu has weight %g; "
-					"shortest paths need weights of 0 or more (gtu run: "
-					"--weights unit counts every edge as 1)",
-					g->name, (unsigned long long)gtu_graph_id(g, source_of(g, e)),
-					(unsigned long long)gtu_graph_id(g, gtu_graph_target(g, e)), w);
-		if (isfinite(w))
-			sum += w;
-		if (w > *max)
-			*max = w;
-		if (!(e % TICK_EDGES) &&
-		    gtu_tick(a->opt->progress, "weights", e, g->m))
-			return gtu_fail(a->err, GTU_ERR_INTERRUPTED, "sssp was interrupted");
+	for (i = 0; i << GTU_SHARE_LOG2 < g->m && !rc; i++) {
+		e = scan.part[i].bad;
+		if (e != GTU_NO_VERTEX)
+			rc = gtu_fail(a->err, GTU_ERR_INPUT,
+				      "%s: the edge from vertex %llu to vertex %llu has weight %g; "
+				      "shortest paths need weights of 0 or more (gtu run: "
+				      "--weights unit counts every edge as 1)",
+				      g->name, (unsigned long long)gtu_graph_id(g, source_of(g, e)),
+				      (unsigned long long)gtu_graph_id(g, gtu_graph_target(g, e)), gtu_graph_weight(g, e));
+		sum += scan.part[i].sum;
+		*max = scan.part[i].max > *max ? scan.part[i].max : *max;
 	}
+	free(scan.part);
 	*mean = sum / (double)g->m;
-	return 0;
+	return rc;
 }
 
 int gtu_alg_require_whole_graph(struct gtu_alg *a)

@@ -23,8 +23,25 @@
  * (Davidson et al.).
  */
 #define DELTA_FACTOR	32.0
+/*
+ * Width of a bucket without a unit, in the same measure: narrow buckets save relaxations. With fewer
+ * edges per vertex than PLAIN_DEGREE they are wider, so that a bucket has work for all threads.
+ */
+#define PLAIN_FACTOR	2.0
+#define PLAIN_DEGREE	32.0
 
 /* ---- Distances ------------------------------------------------------------------------------- */
+
+static double default_delta(const struct sssp *s, double mean)
+{
+	const double degree = (double)s->a.g->m / (double)s->a.g->n;
+
+	if (!s->a.g->m)
+		return 1;
+	if (s->a.opt->unit != GTU_WITH_NONE)
+		return DELTA_FACTOR * mean / degree;
+	return PLAIN_FACTOR * mean / degree * fmax(1, PLAIN_DEGREE / degree);
+}
 
 static int choose_type(struct sssp *s)
 {
@@ -50,7 +67,7 @@ static int choose_type(struct sssp *s)
 		return gtu_fail(s->a.err, GTU_ERR_USAGE, "a near-far step of %g is invalid: it "
 				"must be a positive number", s->delta);
 	if (s->delta == 0)
-		s->delta = g->m ? DELTA_FACTOR * mean * (double)g->n / (double)g->m : 1;
+		s->delta = default_delta(s, mean);
 	if (s->type <= DISTANCE_U64 && s->delta < 1)
 		s->delta = 1;
 	return 0;

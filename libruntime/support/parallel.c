@@ -72,16 +72,33 @@ static void wait_for_work(struct gtu_team *t)
 	pthread_mutex_unlock(&t->lock);
 }
 
+static void start_threads(struct gtu_team *t, unsigned parent);
+
 static void *work(void *arg)
 {
-	struct gtu_team *t = arg;
-	unsigned thread = atomic_fetch_add(&t->started, 1) + 1;
+	struct gtu_team_thread *self = arg;
+	struct gtu_team *t = self->team;
 
+	start_threads(t, (unsigned)(self - t->thread));
 	while (!atomic_load(&t->stop)) {
-		take_shares(t, thread);
+		take_shares(t, (unsigned)(self - t->thread));
 		wait_for_work(t);
 	}
 	return NULL;
+}
+
+/*
+ * Start the two threads below @parent in a binary tree: the caller alone would need longer than a
+ * short loop takes. A failed pthread_create() only costs time.
+ */
+static void start_threads(struct gtu_team *t, unsigned parent)
+{
+	unsigned i;
+
+	for (i = 2 * parent + 1; i <= 2 * parent + 2 && i < t->threads; i++) {
+		t->thread[i].team = t;
+		t->thread[i].exists = !pthread_create(&t->thread[i].id, NULL, work, &t->thread[i]);
+	}
 }
 
 /* Wake the threads that sleep. Those that poll see the change without help. */
@@ -124,11 +141,10 @@ void gtu_team_begin(struct gtu_team *t, unsigned threads)
 	atomic_init(&t->asleep, 0);
 	atomic_init(&t->waiting, false);
 	atomic_init(&t->stop, false);
-	atomic_init(&t->started, 0);
-	/* a failed pthread_create() only costs time */
-	for (t->threads = i = 1; i < threads; i++)
-		if (!pthread_create(&t->thread[t->threads], NULL, work, t))
-			t->threads++;
+	t->threads = threads ? threads : 1;
+	for (i = 0; i < t->threads; i++)
+		t->thread[i].exists = false;
+	start_threads(t, 0);
 }
 
 int gtu_team_loop(struct gtu_team *t, uint64_t share, gtu_team_fn *fn, void *arg, uint64_t count)
@@ -161,8 +177,10 @@ void gtu_team_end(struct gtu_team *t)
 
 	atomic_store(&t->stop, true);
 	wake(t);
+	/* a thread has started those below it when it ends */
 	for (i = 1; i < t->threads; i++)
-		pthread_join(t->thread[i], NULL);
+		if (t->thread[i].exists)
+			pthread_join(t->thread[i].id, NULL);
 	pthread_cond_destroy(&t->done);
 	pthread_cond_destroy(&t->work);
 	pthread_mutex_destroy(&t->lock);

@@ -28,8 +28,12 @@ typedef int gtu_team_fn(void *arg, unsigned thread, uint64_t first, uint64_t end
  * scheduled and that holds no share.
  */
 struct gtu_team {
-	unsigned threads;		/* including the caller */
-	pthread_t thread[GTU_THREADS_MAX];
+	unsigned threads;		/* including the caller and those that could not be started */
+	struct gtu_team_thread {
+		struct gtu_team *team;
+		pthread_t id;
+		bool exists;
+	} thread[GTU_THREADS_MAX];
 	pthread_mutex_t lock;
 	pthread_cond_t work, done;
 	/* the current loop; constant while a thread holds a share */
@@ -42,12 +46,11 @@ struct gtu_team {
 	atomic_uint asleep;		/* threads in pthread_cond_wait(work) */
 	atomic_bool waiting;		/* the caller is in pthread_cond_wait(done) */
 	atomic_bool stop;
-	atomic_uint started;
 };
 
 /* CPUs that this thread may run on (as set by taskset, cgroups), at most GTU_THREADS_MAX. */
 unsigned gtu_cpus(void);
-/* Start up to @threads - 1 threads; fewer if the system refuses. Always call gtu_team_end(). */
+/* Start @threads - 1 threads (fewer if the system refuses). Always call gtu_team_end(). */
 void gtu_team_begin(struct gtu_team *t, unsigned threads);
 /* As gtu_parallel_by(), by the team. One share runs in the caller alone. */
 int gtu_team_loop(struct gtu_team *t, uint64_t share, gtu_team_fn *fn, void *arg, uint64_t count);

@@ -97,7 +97,10 @@ COMPACT(compact8, 8, __mmask8, bits8, epi64, __builtin_popcount)
 	FLOAT_CASE(GTU_CMP_GT, suffix, cast, _CMP_GT_OQ);                                          \
 	FLOAT_CASE(GTU_CMP_GE, suffix, cast, _CMP_GE_OQ)
 
-/* Whole words are read in place. The last, partial word is read from a copy, so no byte after the input is read. */
+/*
+ * Whole words are read in place. The last, partial word is read from a copy, so no byte after the input is read. The copy
+ * is in a function of its own: the loop's function then needs neither the array nor the stack protector's check.
+ */
 #define COMPARE(name, parts_, broadcast, cases)                                                    \
 	TARGET static void name##_words(uint64_t *bits, const uint8_t *in, size_t n, unsigned what, \
 					uint64_t ref)                                              \
@@ -110,18 +113,24 @@ COMPACT(compact8, 8, __mmask8, bits8, epi64, __builtin_popcount)
 			cases;                                                                     \
 		}                                                                                  \
 	}                                                                                          \
+	TARGET static __attribute__((noinline)) void name##_left(uint64_t *bits, const uint8_t *in, size_t left, \
+								 unsigned what, uint64_t ref)      \
+	{                                                                                          \
+		uint8_t copy[64 * parts_] = { 0 };                                                 \
+												   \
+		memcpy(copy, in, left * parts_);                                                   \
+		name##_words(bits, copy, 64, what, ref);                                           \
+		*bits = _bzhi_u64(*bits, (unsigned)left);                                          \
+	}                                                                                          \
 	TARGET static void name(uint64_t *bits, const void *from, size_t n, unsigned cmp,          \
 				unsigned type, uint64_t ref)                                       \
 	{                                                                                          \
 		const size_t whole = n & ~(size_t)63, left = n & 63;                               \
-		uint8_t copy[64 * parts_] = { 0 };                                                 \
 												   \
 		name##_words(bits, from, whole, type * 8 + cmp, ref);                              \
-		if (left) {                                                                        \
-			memcpy(copy, (const uint8_t *)from + whole * parts_, left * parts_);       \
-			name##_words(bits + whole / 64, copy, 64, type * 8 + cmp, ref);            \
-			bits[whole / 64] = _bzhi_u64(bits[whole / 64], (unsigned)left);            \
-		}                                                                                  \
+		if (left)                                                                          \
+			name##_left(bits + whole / 64, (const uint8_t *)from + whole * parts_, left, \
+				    type * 8 + cmp, ref);                                          \
 	}
 COMPARE(compare1, 1, _mm512_set1_epi8((char)ref), INTEGER_CASES(8))
 COMPARE(compare2, 2, _mm512_set1_epi16((short)ref), INTEGER_CASES(16))

@@ -10,9 +10,7 @@
  */
 #include <string.h>
 
-#include "shares.h"
-#include "libruntime/support/array.h"
-#include "for_each_edge.h"
+#include "clustering.h"
 
 #define SHARE		128u		/* vertices per work share */
 #define SIEVE_LOG2	4
@@ -21,304 +19,14 @@
 #define HITS		256u		/* entries looked up in the sieve at once */
 #define GROUP		(1u << 16)	/* oriented edges per group, with a unit */
 
-struct clustering {
-	struct gtu_alg a;
-	struct gtu_graph *transposed, *sorted;	/* transpose of a directed graph; copy with sorted lists, if they were not */
-	const struct gtu_graph *out, *in;	/* in: NULL if edges are stored in both directions */
-	struct gtu_graph up;		/* oriented graph: edges to neighbours with more neighbours, sorted */
-	uint64_t *up_row;		/* its arrays */
-	void *up_col;
-	uint8_t *twice;			/* per entry of up: edge in both directions; NULL: all are */
-	uint64_t *degree;		/* number of neighbours */
-	atomic_uint_fast64_t *closed;	/* ordered pairs of neighbours joined by an edge */
-	atomic_bool descends;		/* a list is not sorted */
-	atomic_bool irregular;		/* a list has duplicates or its own vertex, is not sorted or is damaged */
-	bool simple;			/* each edge is stored in both directions, and no list is irregular */
-	struct gtu_alg_shares shares;
-	/* with a unit: the vertices whose edges are requested */
-	struct gtu_alg_for_each_edge edges;
-	struct gtu_alg_frontier requested;
-	struct gtu_alg_buffer slot;	/* n u32: position in requested, from 1; 0: absent */
-	struct gtu_alg_buffer begin;	/* u64 per position: start of its requesters */
-	struct gtu_alg_buffer requester;	/* u64: requesting entries of up */
-	struct gtu_alg_buffer owner;	/* u32 per entry of the group: its vertex - first */
-	uint64_t first, end, streamed;
-};
-
-/* ---- Neighbours -------------------------------------------------------------------------------------- */
-
-/* Iterator over a vertex' neighbours: ascending, each once, without the vertex itself. */
-struct walk {
-	const struct clustering *c;
-	uint64_t v, i, i_end, k, k_end, last;
-	bool descends;
-};
-
-static struct walk walk_from(const struct clustering *c, uint64_t v)
-{
-	struct walk w = { .c = c, .v = v, .i = c->out->row[v], .i_end = c->out->row[v + 1], .last = GTU_NO_VERTEX };
-
-	if (c->in) {
-		w.k = c->in->row[v];
-		w.k_end = c->in->row[v + 1];
-	}
-	/* another program may have changed a mapped file since it was checked */
-	w.i_end = w.i_end <= c->out->m ? w.i_end : 0;
-	w.k_end = c->in && w.k_end > c->in->m ? 0 : w.k_end;
-	return w;
-}
-
-/* Skip entries equal to @u; returns whether there was one. */
-static inline bool pass(const struct gtu_graph *g, uint64_t *at, uint64_t end, uint64_t u)
-{
-	const uint64_t start = *at;
-
-	while (*at < end && gtu_graph_target(g, *at) == u)
-		++*at;
-	return *at > start;
-}
-
-static inline bool walk(struct walk *w, uint64_t *neighbour, bool *both)
-{
-	const struct gtu_graph *out = w->c->out, *in = w->c->in;
-	uint64_t u, x;
-	bool leaves, leads;
-
-	while (w->i < w->i_end || w->k < w->k_end) {
-		u = w->i < w->i_end ? gtu_graph_target(out, w->i) : GTU_NO_VERTEX;
-		x = w->k < w->k_end ? gtu_graph_target(in, w->k) : GTU_NO_VERTEX;
-		u = x < u ? x : u;
-		leaves = pass(out, &w->i, w->i_end, u);
-		leads = in && pass(in, &w->k, w->k_end, u);
-		w->descends |= w->last != GTU_NO_VERTEX && u <= w->last;
-		w->last = u;
-		if (u == w->v || u >= out->n)
-			continue;
-		*neighbour = u;
-		*both = !in || (leaves && leads);
-		return true;
-	}
-	return false;
-}
-
-/* Whether the lists of an undirected graph can be used as they are: ascending, without the vertex itself. */
-static inline __attribute__((always_inline)) bool is_regular(const struct gtu_graph *g, uint64_t first, uint64_t end,
-							     uint32_t width)
-{
-	uint64_t v, e, e_end, u, last;
-	bool fine = true;
-
-	for (v = first; v < end && fine; v++) {
-		e = g->row[v];
-		e_end = g->row[v + 1];
-		fine = e <= e_end && e_end <= g->m;
-		for (last = GTU_NO_VERTEX; fine && e < e_end; e++) {
-			u = gtu_get(g->col, width, e);
-			fine = u < g->n && u != v && (u > last || last == GTU_NO_VERTEX);
-			last = u;
-		}
-	}
-	return fine;
-}
-
-static int regular_share(void *arg, uint64_t first, uint64_t end)
-{
-	struct clustering *c = arg;
-	const struct gtu_graph *g = c->out;
-	uint64_t v;
-
-	if (atomic_load_explicit(&c->irregular, memory_order_relaxed))
-		return 0;
-	if (!(g->edge_bytes == 8 ? is_regular(g, first, end, 8) : is_regular(g, first, end, 4)))
-		atomic_store(&c->irregular, true);
-	for (v = first; v < end; v++)
-		c->degree[v] = g->row[v + 1] - g->row[v];
-	return gtu_alg_shares_poll(&c->shares);
-}
-
-static int count_share(void *arg, uint64_t first, uint64_t end)
-{
-	struct clustering *c = arg;
-	uint64_t v, u, d;
-	bool both;
-
-	for (v = first; v < end; v++) {
-		struct walk w = walk_from(c, v);
-
-		for (d = 0; walk(&w, &u, &both); d++)
-			;
-		c->degree[v] = d;
-		if (w.descends)
-			atomic_store_explicit(&c->descends, true, memory_order_relaxed);
-	}
-	return gtu_alg_shares_poll(&c->shares);
-}
-
-static inline bool is_up(const struct clustering *c, uint64_t v, uint64_t u)
-{
-	return c->degree[v] < c->degree[u] || (c->degree[v] == c->degree[u] && v < u);
-}
-
-/*
- * The same for a simple graph: the number of v's entries that point up, written to @to unless that is
- * NULL, at most @most.
- */
-static inline __attribute__((always_inline)) uint64_t point_up_simply(const struct clustering *c, uint64_t v, void *to,
-								      uint64_t at, uint64_t most, uint32_t width)
-{
-	const struct gtu_graph *g = c->out;
-	uint64_t e, end, u, n = 0;
-
-	gtu_graph_edges(g, v, &e, &end);
-	for (; e < end && n < most; e++) {
-		u = gtu_get(g->col, width, e);
-		/* another program may have changed a mapped file since it was checked */
-		if (gtu_unlikely(u >= g->n) || !is_up(c, v, u))
-			continue;
-		if (to)
-			gtu_put(to, width, at + n, u);
-		n++;
-	}
-	return n;
-}
-
-static int count_up_share(void *arg, uint64_t first, uint64_t end)
-{
-	struct clustering *c = arg;
-	uint64_t v, u, *row = c->up_row;
-	bool both;
-
-	for (v = first; v < end && c->simple; v++)
-		row[v + 1] = c->out->edge_bytes == 8 ? point_up_simply(c, v, NULL, 0, UINT64_MAX, 8) :
-						       point_up_simply(c, v, NULL, 0, UINT64_MAX, 4);
-	for (; v < end; v++) {
-		struct walk w = walk_from(c, v);
-
-		while (walk(&w, &u, &both))
-			row[v + 1] += is_up(c, v, u);
-	}
-	return gtu_alg_shares_poll(&c->shares);
-}
-
-static int fill_up_share(void *arg, uint64_t first, uint64_t end)
-{
-	struct clustering *c = arg;
-	uint64_t v, u, at, most;
-	bool both;
-
-	for (v = first; v < end && c->simple; v++) {
-		at = c->up.row[v];
-		most = c->up.row[v + 1] - at;
-		at += c->up.edge_bytes == 8 ? point_up_simply(c, v, c->up_col, at, most, 8) :
-					      point_up_simply(c, v, c->up_col, at, most, 4);
-		/* the rest of a list that has changed since: a target that is no neighbour of anything */
-		for (; at < c->up.row[v + 1]; at++)
-			gtu_put(c->up_col, c->up.edge_bytes, at, v);
-	}
-	for (; v < end; v++) {
-		struct walk w = walk_from(c, v);
-
-		/* bounded by the count: another process may modify the file meanwhile */
-		for (at = c->up.row[v]; at < c->up.row[v + 1] && walk(&w, &u, &both);) {
-			if (!is_up(c, v, u))
-				continue;
-			gtu_put(c->up_col, c->up.edge_bytes, at, u);
-			if (c->twice)
-				c->twice[at] = both;
-			at++;
-		}
-	}
-	return gtu_alg_shares_poll(&c->shares);
-}
-
-static int no_memory(struct clustering *c)
-{
-	return gtu_fail(c->a.err, GTU_ERR_NOMEM, "%s: out of memory for the neighbours of %llu "
-			"vertices", c->a.name,
-			(unsigned long long)c->a.g->n);
-}
-
-/* Sort the lists: transposing twice restores the graph with sorted lists. */
-static int sort_lists(struct clustering *c)
-{
-	const struct gtu_progress *progress = c->a.opt->progress;
-	struct gtu_graph plain = *c->a.g, *transposed = NULL;
-	int rc;
-
-	plain.weight = NULL;
-	plain.weight_type = GTU_WEIGHT_NONE;
-	rc = c->transposed ? 0 : gtu_graph_transpose(&plain, progress, &transposed, c->a.err);
-	if (!rc)
-		rc = gtu_graph_transpose(c->transposed ? c->transposed : transposed, progress, &c->sorted, c->a.err);
-	gtu_graph_close(transposed);
-	c->out = c->sorted;
-	return rc;
-}
-
-static int count_neighbours(struct clustering *c)
-{
-	struct gtu_graph view = *c->a.g;
-	int rc = 0;
-
-	c->out = c->a.g;
-	c->degree = gtu_array_alloc(c->a.g->n * sizeof(*c->degree));
-	if (!c->degree)
-		return no_memory(c);
-	if (!(c->a.g->flags & GTU_GRAPH_DIRECTED)) {
-		rc = gtu_parallel_by(SHARE, regular_share, c, c->a.g->n);
-		c->simple = !atomic_load(&c->irregular);
-		if (rc || c->simple)
-			return rc;
-	}
-	rc = gtu_graph_check(&view, c->a.opt->progress, c->a.err);
-	if (!rc)
-		rc = gtu_alg_transpose(&c->a, &c->transposed);
-	c->in = c->transposed;
-	if (!rc)
-		rc = gtu_parallel_by(SHARE, count_share, c, c->a.g->n);
-	if (rc || !atomic_load(&c->descends))
-		return rc;
-	rc = sort_lists(c);
-	return rc ? rc : gtu_parallel_by(SHARE, count_share, c, c->a.g->n);
-}
-
-static int point_up(struct clustering *c)
-{
-	const uint64_t n = c->a.g->n;
-	struct gtu_graph *up = &c->up;
-	uint64_t v, *row;
-	int rc;
-
-	row = c->up_row = gtu_array_alloc((n + 1) * sizeof(*row));
-	if (!row)
-		return no_memory(c);
-	memset(row, 0, (n + 1) * sizeof(*row));
-	up->row = row;
-	rc = gtu_parallel_by(SHARE, count_up_share, c, n);
-	if (rc)
-		return rc;
-	for (v = 0; v < n; v++)
-		row[v + 1] += row[v];
-	up->n = n;
-	up->m = row[n];
-	up->edge_bytes = c->a.g->edge_bytes;
-	up->flags = GTU_GRAPH_DIRECTED | GTU_GRAPH_SORTED | GTU_GRAPH_CHECKED;
-	memcpy(up->name, c->a.g->name, sizeof(up->name));
-	up->col = c->up_col = gtu_array_alloc((up->m + 1) * up->edge_bytes);
-	c->twice = c->in ? gtu_array_alloc(up->m + 1) : NULL;
-	if (!up->col || (c->in && !c->twice))
-		return no_memory(c);
-	return gtu_parallel_by(SHARE, fill_up_share, c, n);
-}
-
 /* ---- Triangles, without a unit ------------------------------------------------------------------------ */
 
-static inline uint64_t weight(const struct clustering *c, uint64_t e)
+static inline uint64_t weight(const struct gtu_clustering_run *c, uint64_t e)
 {
 	return c->twice ? 1u + c->twice[e] : 2;
 }
 
-static inline void add(struct clustering *c, uint64_t v, uint64_t count)
+static inline void add(struct gtu_clustering_run *c, uint64_t v, uint64_t count)
 {
 	if (count)
 		atomic_fetch_add_explicit(&c->closed[v], count, memory_order_relaxed);
@@ -362,7 +70,7 @@ struct corner {
  * Count the triangles of v's neighbour at entry @p; returns the edges traversed. Hits of the sieve are
  * collected without a branch, which would be predicted wrongly once per triangle.
  */
-static inline __attribute__((always_inline)) uint64_t close_edge(struct clustering *c, const struct corner *of,
+static inline __attribute__((always_inline)) uint64_t close_edge(struct gtu_clustering_run *c, const struct corner *of,
 								 uint64_t first, uint64_t p, uint64_t *of_v,
 								 uint32_t width)
 {
@@ -396,7 +104,7 @@ static inline __attribute__((always_inline)) uint64_t close_edge(struct clusteri
 }
 
 /* close_from() for a vertex with few edges: compares lists instead of building a table. */
-static uint64_t close_few(struct clustering *c, uint64_t v)
+static uint64_t close_few(struct gtu_clustering_run *c, uint64_t v)
 {
 	const struct gtu_graph *up = &c->up;
 	const uint64_t first = up->row[v], last = up->row[v + 1];
@@ -424,7 +132,7 @@ static uint64_t close_few(struct clustering *c, uint64_t v)
  * Count the triangles whose corner with the fewest neighbours is @v. Returns the edges traversed,
  * or GTU_NO_VERTEX if out of memory.
  */
-static uint64_t close_from(struct clustering *c, struct gtu_alg_scratch *s, uint64_t v)
+static uint64_t close_from(struct gtu_clustering_run *c, struct gtu_alg_scratch *s, uint64_t v)
 {
 	const struct gtu_graph *up = &c->up;
 	const uint64_t first = up->row[v], count = up->row[v + 1] - first;
@@ -466,7 +174,7 @@ static uint64_t close_from(struct clustering *c, struct gtu_alg_scratch *s, uint
 
 static int close_share(void *arg, uint64_t first, uint64_t end)
 {
-	struct clustering *c = arg;
+	struct gtu_clustering_run *c = arg;
 	struct gtu_alg_scratch *s = gtu_alg_scratch_acquire(&c->shares);
 	uint64_t v, some, edges = 0;
 	int rc = 0;
@@ -504,7 +212,7 @@ static uint64_t entry_to(const struct gtu_graph *up, uint64_t v, uint64_t w)
  */
 static int close_streamed(void *context, const struct gtu_alg_batch *batch)
 {
-	struct clustering *c = context;
+	struct gtu_clustering_run *c = context;
 	const uint32_t *slot = c->slot.region.addr, *owner = c->owner.region.addr;
 	const uint64_t *begin = c->begin.region.addr, *requester = c->requester.region.addr;
 	uint64_t i, u, w, e, k, p, q, v;
@@ -534,7 +242,7 @@ static int close_streamed(void *context, const struct gtu_alg_batch *batch)
 }
 
 /* Choose the next group, from c->first on: at least one vertex, at most GROUP or chunk edges. */
-static int choose_group(struct clustering *c)
+static int choose_group(struct gtu_clustering_run *c)
 {
 	const uint64_t *row = c->up.row, n = c->up.n, max = c->a.chunk < GROUP ? c->a.chunk : GROUP;
 	uint64_t entries;
@@ -557,7 +265,7 @@ static int choose_group(struct clustering *c)
  * For each target of the group with edges of its own, list the entries of the group that request
  * it.
  */
-static void list_requesters(struct clustering *c)
+static void list_requesters(struct gtu_clustering_run *c)
 {
 	const uint64_t *row = c->up.row, base = row[c->first];
 	uint32_t *slot = c->slot.region.addr, *owner = c->owner.region.addr;
@@ -589,7 +297,7 @@ static void list_requesters(struct clustering *c)
 		}
 }
 
-static int close_by_unit(struct clustering *c)
+static int close_by_unit(struct gtu_clustering_run *c)
 {
 	uint32_t *slot;
 	uint64_t i, u, wanted;
@@ -623,37 +331,55 @@ static int close_by_unit(struct clustering *c)
 
 /* ---- Entry point ---------------------------------------------------------------------------------------- */
 
-static int cluster(struct clustering *c, double *coefficient)
+static int clear_share(void *arg, uint64_t first, uint64_t end)
+{
+	struct gtu_clustering_run *c = arg;
+	uint64_t v;
+
+	for (v = first; v < end; v++)
+		atomic_init(&c->closed[v], 0);
+	return 0;
+}
+
+static int divide_share(void *arg, uint64_t first, uint64_t end)
+{
+	struct gtu_clustering_run *c = arg;
+	uint64_t v, d, closed;
+
+	for (v = first; v < end; v++) {
+		d = c->degree[v];
+		closed = atomic_load_explicit(&c->closed[v], memory_order_relaxed);
+		c->coefficient[v] = closed ? (double)closed / ((double)d * (double)(d - 1)) : 0;
+	}
+	return 0;
+}
+
+static int cluster(struct gtu_clustering_run *c)
 {
 	const uint64_t n = c->a.g->n;
-	uint64_t v, d;
 	int rc;
 
 	gtu_phase(&c->a.phases, "neighbours");
-	rc = count_neighbours(c);
+	rc = gtu_clustering_neighbours(c);
 	if (!rc)
-		rc = point_up(c);
+		rc = gtu_clustering_point_up(c);
 	c->closed = rc ? NULL : gtu_array_alloc(n * sizeof(*c->closed));
 	if (!rc && !c->closed)
-		rc = no_memory(c);
+		rc = gtu_clustering_no_memory(c);
+	if (!rc)
+		rc = gtu_team_parallel(&c->team, GTU_CLUSTERING_LIGHT, clear_share, c, n);
 	if (rc)
 		return rc;
-	for (v = 0; v < n; v++)
-		atomic_init(&c->closed[v], 0);
 	gtu_phase(&c->a.phases, "triangles");
-	rc = c->a.q ? close_by_unit(c) : gtu_parallel_by(SHARE, close_share, c, n);
-	for (v = 0; v < n && !rc; v++) {
-		d = c->degree[v];
-		coefficient[v] = d < 2 ? 0 : (double)atomic_load(&c->closed[v]) / ((double)d * (double)(d - 1));
-	}
-	return rc;
+	rc = c->a.q ? close_by_unit(c) : gtu_team_parallel(&c->team, SHARE, close_share, c, n);
+	return rc ? rc : gtu_team_parallel(&c->team, GTU_CLUSTERING_LIGHT, divide_share, c, n);
 }
 
 int gtu_clustering(struct gtu_device *dev, const struct gtu_graph *g,
 		   const struct gtu_algorithm_options *opt, double *coefficient,
 		   struct gtu_algorithm_stats *stats, struct gtu_error *err)
 {
-	struct clustering *c;
+	struct gtu_clustering_run *c;
 	int rc;
 
 	if (opt->unit == GTU_WITH_IRU)
@@ -665,7 +391,9 @@ int gtu_clustering(struct gtu_device *dev, const struct gtu_graph *g,
 	if (!c)
 		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for clustering");
 	rc = gtu_alg_begin(&c->a, "clustering", dev, g, opt, stats, err);
+	c->coefficient = coefficient;
 	gtu_alg_shares_begin(&c->shares, &c->a);
+	gtu_team_begin(&c->team, gtu_cpus());
 	if (!rc)
 		rc = gtu_alg_require_whole_graph(&c->a);
 	/* 32-bit keys must be unique */
@@ -674,7 +402,8 @@ int gtu_clustering(struct gtu_device *dev, const struct gtu_graph *g,
 			      "vertices, but the graph has %llu",
 			      (unsigned long long)g->n);
 	if (!rc && g->n)
-		rc = cluster(c, coefficient);
+		rc = cluster(c);
+	gtu_team_end(&c->team);
 	rc = gtu_alg_shares_end(&c->shares, rc);
 	if (!rc) {
 		gtu_phases_iteration(&c->a.phases, c->a.opt, g->n);

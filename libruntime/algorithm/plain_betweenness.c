@@ -3,13 +3,12 @@
  * Betweenness centrality (Brandes) on all CPUs. Both passes gather, without atomic additions and
  * without a test per edge: the array that is read holds 0 for all vertices of other levels.
  *
- * Forwards, the paths to a vertex are the sum over all edges that lead to it, since vertices of its
- * own level or later ones have no paths yet. Backwards, with c(v) = (1 + share(v)) / paths(v), the
- * share of u is paths(u) * the sum of c over all edges that leave it, since c is set from the last
- * level backwards. A level's values are computed first and set afterwards.
+ * There is one array for even levels and one for odd ones. Forwards, the paths to a vertex are the sum
+ * over all edges that lead to it in the other array, where those of the next level are still 0.
+ * Backwards, with c(v) = (1 + share(v)) / paths(v), the share of u is paths(u) * the sum of c over all
+ * edges that leave it in the other array, where those of the level before are still 0.
  */
 #include <math.h>
-#include <string.h>
 
 #include "plain.h"
 
@@ -20,22 +19,21 @@
 struct betweenness {
 	struct gtu_plain *p;
 	struct gtu_plain_bfs bfs;
-	double *value;			/* paths, then c; read at random */
-	double *paths;			/* in the order of discovery, as are the shares */
-	double *share;
+	double *value[2];		/* paths, then c, of even and odd levels; read at random */
+	double *paths;			/* in the order of discovery */
 	double *score;
 	const struct gtu_graph *along;	/* graph of the current pass */
-	uint64_t first;			/* of the current level in the order */
+	uint64_t first, level;		/* of the current level: its start in the order */
 	uint64_t source;
 	atomic_bool too_many;
 	struct gtu_alg_buffer begin;	/* start of each level in the order, 8 bytes each */
 };
 
-/* The sum of value over the edges of @v. */
+/* The sum over the edges of @v in the other array. */
 PER_WIDTH int gather(struct betweenness *b, uint64_t v, uint32_t width, double *sum, uint64_t *traversed)
 {
 	const struct gtu_graph *g = b->along;
-	const double *value = b->value;
+	const double *value = b->value[~b->level & 1];
 	uint64_t e, end, target;
 	int rc = gtu_plain_edges(b->p, g, v, &e, &end);
 
@@ -53,15 +51,26 @@ PER_WIDTH int gather(struct betweenness *b, uint64_t v, uint32_t width, double *
 
 PER_WIDTH int gather_level(struct betweenness *b, uint64_t first, uint64_t end, uint32_t width, bool back)
 {
-	double *to = back ? b->share : b->paths, sum;
-	uint64_t i, traversed = 0;
+	double *const value = b->value[b->level & 1], sum;
+	uint64_t i, v, traversed = 0;
 	int rc;
 
 	for (i = b->first + first; i < b->first + end; i++) {
-		rc = gather(b, gtu_get(b->bfs.order, width, i), width, &sum, &traversed);
+		v = gtu_get(b->bfs.order, width, i);
+		rc = gather(b, v, width, &sum, &traversed);
 		if (rc)
 			return rc;
-		to[i] = back ? b->paths[i] * sum : sum;
+		if (back) {
+			sum *= b->paths[i];
+			value[v] = (1 + sum) / b->paths[i];
+			if (v != b->source)
+				b->score[v] += sum;
+			continue;
+		}
+		/* there is one path to the source, of no edges */
+		b->paths[i] = value[v] = b->level ? sum : 1;
+		if (gtu_unlikely(isinf(sum)))
+			atomic_store(&b->too_many, true);
 	}
 	return gtu_alg_shares_progress(&b->p->shares, traversed);
 }
@@ -82,38 +91,11 @@ static int depend_share(void *arg, unsigned thread, uint64_t first, uint64_t end
 	return b->p->a->id_width == 8 ? gather_level(b, first, end, 8, true) : gather_level(b, first, end, 4, true);
 }
 
-static int set_paths_share(void *arg, unsigned thread, uint64_t first, uint64_t end)
-{
-	struct betweenness *b = arg;
-	uint64_t i;
-
-	(void)thread;
-	for (i = b->first + first; i < b->first + end; i++) {
-		b->value[gtu_get(b->bfs.order, b->p->a->id_width, i)] = b->paths[i];
-		if (gtu_unlikely(isinf(b->paths[i])))
-			atomic_store(&b->too_many, true);
-	}
-	return 0;
-}
-
-static int set_back_share(void *arg, unsigned thread, uint64_t first, uint64_t end)
-{
-	struct betweenness *b = arg;
-	uint64_t i, v;
-
-	(void)thread;
-	for (i = b->first + first; i < b->first + end; i++) {
-		v = gtu_get(b->bfs.order, b->p->a->id_width, i);
-		b->value[v] = (1 + b->share[i]) / b->paths[i];
-		if (v != b->source)
-			b->score[v] += b->share[i];
-	}
-	return 0;
-}
-
 static int clear(struct betweenness *b)
 {
-	return gtu_plain_fill(b->p, b->value, 8, b->p->a->g->n, 0);
+	int rc = gtu_plain_fill(b->p, b->value[0], 8, b->p->a->g->n, 0);
+
+	return rc ? rc : gtu_plain_fill(b->p, b->value[1], 8, b->p->a->g->n, 0);
 }
 
 static int note_level(struct betweenness *b, uint64_t level, uint64_t first)
@@ -136,15 +118,13 @@ static int forth(struct betweenness *b, uint64_t *levels)
 	rc = clear(b);
 	if (!rc)
 		rc = gtu_plain_bfs_start(s, b->source);
-	b->paths[0] = 1;
 	b->along = s->in;
 	for (*levels = 0; !rc && s->frontier; ++*levels) {
 		b->first = s->first;
+		b->level = *levels;
 		rc = note_level(b, *levels, s->first);
-		if (!rc && *levels)
-			rc = gtu_plain_loop(b->p, b->along, LEAST, count_share, b, s->end - s->first);
 		if (!rc)
-			rc = gtu_plain_loop(b->p, b->along, LEAST, set_paths_share, b, s->end - s->first);
+			rc = gtu_plain_loop(b->p, b->along, LEAST, count_share, b, s->end - s->first);
 		if (!rc && atomic_load(&b->too_many))
 			rc = gtu_fail(a->err, GTU_ERR_UNSUPPORTED,
 				      "the number of shortest paths from vertex %llu exceeds the range of a "
@@ -160,7 +140,7 @@ static int forth(struct betweenness *b, uint64_t *levels)
 static int back(struct betweenness *b, uint64_t levels)
 {
 	const uint64_t *begin = b->begin.region.addr;
-	uint64_t l, count;
+	uint64_t l;
 	int rc;
 
 	gtu_phase(&b->p->a->phases, "depend");
@@ -168,10 +148,8 @@ static int back(struct betweenness *b, uint64_t levels)
 	b->along = b->p->a->g;
 	for (l = levels; l-- > 0 && !rc;) {
 		b->first = begin[l];
-		count = begin[l + 1] - begin[l];
-		rc = gtu_plain_loop(b->p, b->along, LEAST, depend_share, b, count);
-		if (!rc)
-			rc = gtu_plain_loop(b->p, b->along, LEAST, set_back_share, b, count);
+		b->level = l;
+		rc = gtu_plain_loop(b->p, b->along, LEAST, depend_share, b, begin[l + 1] - begin[l]);
 	}
 	return rc;
 }
@@ -206,11 +184,11 @@ int gtu_plain_betweenness(struct gtu_alg *a, double *score)
 
 	gtu_plain_begin(&p, a);
 	b.p = &p;
-	rc = gtu_plain_alloc(&p, n, 8, &b.value);
+	rc = gtu_plain_alloc(&p, n, 8, &b.value[0]);
+	if (!rc)
+		rc = gtu_plain_alloc(&p, n, 8, &b.value[1]);
 	if (!rc)
 		rc = gtu_plain_alloc(&p, n, 8, &b.paths);
-	if (!rc)
-		rc = gtu_plain_alloc(&p, n, 8, &b.share);
 	if (!rc)
 		rc = gtu_plain_bfs_begin(&b.bfs, &p, NULL, GTU_PUSH_OR_PULL, true);
 	if (!rc)

@@ -27,6 +27,7 @@ struct ranks {
 	const struct gtu_graph *in;	/* the transpose, or the graph */
 	double damping, base, *rank;
 	bool narrow, start;		/* start: write the first contributions only */
+	bool compare, write;		/* whether the iteration reads and writes rank: the last one, or with an epsilon */
 	void *now, *next;		/* contributions: rank / degree, of 4 or 8 bytes */
 	struct part *part;		/* per LEAST vertices */
 };
@@ -42,8 +43,8 @@ PER_WIDTH int gather(struct ranks *r, uint64_t first, uint64_t end, uint32_t wid
 	const struct gtu_graph *g = p->a->g, *in = r->in;
 	const void *const col = in->col, *const now = r->now;
 	const uint64_t n = g->n;
-	uint64_t v, e, e_end, source, second, degree, traversed = 0;
-	double sum, more, rank, value;
+	uint64_t v, e, e_end, source, degree, traversed = 0;
+	double sum, rank, value;
 	struct part part = { 0, 0 };
 	int rc;
 
@@ -55,26 +56,20 @@ PER_WIDTH int gather(struct ranks *r, uint64_t first, uint64_t end, uint32_t wid
 			if (rc)
 				return rc;
 			traversed += e_end - e;
-			/* two sums: an addition need not wait for the one before */
-			for (sum = more = 0; e + 1 < e_end; e += 2) {
-				source = gtu_get(col, width, e);
-				second = gtu_get(col, width, e + 1);
-				if (gtu_unlikely(source >= n || second >= n))
-					return gtu_plain_bad(&p->bad_edge, source >= n ? e : e + 1);
-				sum += contribution(now, narrow, source);
-				more += contribution(now, narrow, second);
-			}
-			if (e < e_end) {
+			for (sum = 0; e < e_end; e++) {
 				source = gtu_get(col, width, e);
 				if (gtu_unlikely(source >= n))
 					return gtu_plain_bad(&p->bad_edge, e);
 				sum += contribution(now, narrow, source);
 			}
-			rank = r->base + r->damping * (sum + more);
-			value = fabs(rank - r->rank[v]);
-			part.change = value > part.change ? value : part.change;
+			rank = r->base + r->damping * sum;
+			if (r->compare) {
+				value = fabs(rank - r->rank[v]);
+				part.change = value > part.change ? value : part.change;
+			}
 		}
-		r->rank[v] = rank;
+		if (r->write)
+			r->rank[v] = rank;
 		degree = g->row[v + 1] - g->row[v];
 		part.dangling += degree ? 0 : rank;
 		value = degree ? rank / (double)degree : 0;
@@ -134,11 +129,15 @@ static int iterate(struct ranks *r, const struct gtu_plain_ranks *options)
 	if (!rc)
 		rc = gtu_plain_alloc(r->p, n / LEAST + 1, sizeof(*r->part), &r->part);
 	r->start = true;
+	r->compare = false;
+	r->write = options->epsilon > 0 || !options->iterations;
 	if (!rc)
 		rc = step(r, &sum);
 	r->start = false;
 	gtu_phase(&a->phases, "pull");
 	while (!rc && a->stats->iterations < options->iterations) {
+		r->compare = options->epsilon > 0;
+		r->write = r->compare || a->stats->iterations + 1 == options->iterations;
 		rc = step(r, &sum);
 		if (rc)
 			break;

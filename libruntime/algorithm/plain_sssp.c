@@ -174,7 +174,7 @@ PER_TYPE int relax(struct paths *s, struct worker *w, struct wide entry, uint64_
 	return 0;
 }
 
-/* Relax the round's entries [@first, @end); beyond them, go on with the thread's own bucket. */
+/* Relax the round's entries [@first, @end); if no share is left, go on with the thread's own bucket. */
 PER_TYPE int round_of(struct paths *s, unsigned thread, uint64_t first, uint64_t end, enum distance_type type,
 		      uint32_t width)
 {
@@ -184,12 +184,12 @@ PER_TYPE int round_of(struct paths *s, unsigned thread, uint64_t first, uint64_t
 	unsigned t = 0;
 	int rc = 0;
 
-	for (i = first; i < end && i < s->entries && !rc; i++) {
+	for (i = first; i < end && !rc; i++) {
 		for (; i - at >= s->worker[t].now.n; t++)
 			at += s->worker[t].now.n;
 		rc = relax(s, w, entry_of(&s->worker[t].now, i - at, type, width), &traversed, type, width);
 	}
-	if (end > s->entries)
+	if (end == s->entries || gtu_team_is_out_of_work(&s->p->team))
 		while (!rc && own->n && own->n < FUSED) {
 			swap = *own;
 			*own = w->fused;
@@ -320,7 +320,6 @@ static int write_share(void *arg, unsigned thread, uint64_t first, uint64_t end)
 static int search(struct paths *s)
 {
 	struct gtu_alg *a = s->p->a;
-	uint64_t tail;
 	bool more;
 	int rc;
 
@@ -330,9 +329,7 @@ static int search(struct paths *s)
 		rc = next_round(s, &more);
 		if (rc || !more)
 			break;
-		/* shares beyond the end start the fusion; one share is left to the caller */
-		tail = s->entries >= LEAST ? s->p->team.threads * LEAST : 1;
-		rc = gtu_plain_loop(s->p, a->g, LEAST, round_share, s, s->entries + tail);
+		rc = gtu_plain_loop(s->p, a->g, LEAST, round_share, s, s->entries);
 		if (rc || atomic_load(&s->too_narrow))
 			break;
 		a->stats->edges += atomic_exchange(&s->p->shares.edges, 0);

@@ -186,30 +186,37 @@ void gtu_team_end(struct gtu_team *t)
 	pthread_mutex_destroy(&t->lock);
 }
 
-/* ---- One loop ------------------------------------------------------------------------------------ */
+/* ---- Functions without the thread's number ---------------------------------------------------------- */
 
-struct one_loop {
+struct plain_fn {
 	int (*fn)(void *arg, uint64_t first, uint64_t end);
 	void *arg;
 };
 
 static int call(void *arg, unsigned thread, uint64_t first, uint64_t end)
 {
-	const struct one_loop *l = arg;
+	const struct plain_fn *l = arg;
 
 	(void)thread;
 	return l->fn(l->arg, first, end);
 }
 
+int gtu_team_parallel(struct gtu_team *t, uint64_t share, int (*fn)(void *arg, uint64_t first, uint64_t end), void *arg,
+		      uint64_t count)
+{
+	struct plain_fn l = { fn, arg };
+
+	return gtu_team_loop(t, share, call, &l, count);
+}
+
 int gtu_parallel_by(uint64_t share, int (*fn)(void *arg, uint64_t first, uint64_t end), void *arg, uint64_t count)
 {
-	struct one_loop l = { fn, arg };
 	const uint64_t shares = count / share + !!(count % share), cpus = gtu_cpus();
 	struct gtu_team t;
 	int rc;
 
 	gtu_team_begin(&t, (unsigned)(shares < cpus ? shares : cpus));
-	rc = gtu_team_loop(&t, share, call, &l, count);
+	rc = gtu_team_parallel(&t, share, fn, arg, count);
 	gtu_team_end(&t);
 	return rc;
 }

@@ -54,6 +54,15 @@ unsigned gtu_cpus(void);
 void gtu_team_begin(struct gtu_team *t, unsigned threads);
 /* As gtu_parallel_by(), by the team. One share runs in the caller alone. */
 int gtu_team_loop(struct gtu_team *t, uint64_t share, gtu_team_fn *fn, void *arg, uint64_t count);
+/* The same for a function that does not need the thread's number. */
+int gtu_team_parallel(struct gtu_team *t, uint64_t share, int (*fn)(void *arg, uint64_t first, uint64_t end), void *arg,
+		      uint64_t count);
 void gtu_team_end(struct gtu_team *t);
+
+/* Within a loop of several threads: whether all shares have been taken. */
+static inline bool gtu_team_is_out_of_work(struct gtu_team *t)
+{
+	return t->threads > 1 && !atomic_load_explicit(&t->left, memory_order_relaxed);
+}
 
 #endif

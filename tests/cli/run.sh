@@ -179,7 +179,7 @@ verified "gcn runs with unit weights" gtu run gcn conv.txt --weights unit --feat
 exits 2 "gcn refuses 0 features" gtu run gcn g.txt --features 0
 exits 2 "gcn refuses 65537 features" gtu run gcn g.txt --features 65537
 # pulling: the same levels, and the JSON output lists the pulled ones
-for unit in peg weaver; do
+for unit in peg weaver none; do
 	for direction in push pull auto; do
 		verified "bfs --direction $direction runs by $unit" gtu run bfs g.txt --source 10 --unit $unit --direction $direction --output o --json d.json --verify
 		same "bfs --direction $direction is right by $unit" o bfs.want
@@ -191,14 +191,20 @@ for unit in peg weaver; do
 		says "the JSON of $direction by $unit has one direction of three iterations" \
 			"\"directions\":\[\{\"direction\":\"$direction\",\"first\":0,\"iterations\":3\}\]" flat
 	done
+	[ $unit = none ] && continue
 	check "bfs pushes by $unit without --direction" gtu run bfs g.txt --source 10 --unit $unit --json -
 	tr -d ' \n' <"$out" >flat
 	says "the JSON by $unit says push without --direction" '"directions":\[\{"direction":"push","first":0,"iterations":3\}\]' flat
 	prints "bfs --direction pull prints a table by $unit" "3 levels \(3 by pull, starting with number 1\)" gtu run bfs g.txt --source 10 --unit $unit --direction pull
 done
 fails_with 2 "gtu run refuses an unknown direction" "pull" gtu run bfs g.txt --unit peg --direction pul
-fails_with 2 "gtu run refuses to pull by the IRU" "--direction pull is for --unit peg and weaver; with iru bfs pushes" gtu run bfs g.txt --unit iru --direction pull
+fails_with 2 "gtu run refuses to pull by the IRU" "--direction pull is for --unit peg, weaver and none; with iru bfs pushes" gtu run bfs g.txt --unit iru --direction pull
 fails_with 2 "gtu run refuses --direction for kc" "--direction push is for bfs and pr; kc knows one direction only" gtu run kc g.txt --unit peg --direction push
+check "gtu run --runs 3 repeats a run" gtu run bfs g.txt --unit none --runs 3 --json -
+tr -d ' \n' <"$out" >flat
+says "the JSON has the seconds of three runs" '"runs":\[[0-9.e-]+,[0-9.e-]+,[0-9.e-]+\]' flat
+fails_with 2 "gtu run refuses --runs with a unit" "--runs is for --unit none" gtu run bfs g.txt --unit scu --runs 2
+exits 2 "gtu run refuses 0 runs" gtu run bfs g.txt --unit none --runs 0
 
 # lookups among five edges
 for unit in none scu-basic scu iru peg weaver; do
@@ -228,6 +234,9 @@ for unit in none scu-basic scu iru peg weaver; do
 	verified "bfs over 4096 vertices runs by $unit" gtu run bfs k.gtu --source 1 --unit $unit --output k.$unit --verify
 	same "bfs over 4096 vertices by $unit gives the levels of plain software" k.none k.$unit
 done
+check "bfs without a unit chooses the direction" gtu run bfs k.gtu --unit none --json -
+tr -d ' \n' <"$out" >flat
+says "the JSON without a unit has levels that pulled" '"direction":"pull"' flat
 
 # the monitor does not change the result, and its counters are not 0
 for unit in scu iru; do

@@ -304,7 +304,7 @@ def run(graph: Graph, algorithm: str, *, unit: Optional[str] = None,
     Vertices are numbers in this graph: Graph.vertex() converts a file's id.
 
     @source: default: a vertex with the maximum degree. @sources, for bc: vertices, a number of vertices to draw
-    (16, by @seed), or "all". @direction, for bfs and pr with peg and weaver: "push", "pull", "auto". @damping
+    (16, by @seed), or "all". @direction, for bfs and pr with peg, weaver and none: "push", "pull", "auto". @damping
     (0.85). @iterations (20; 1000 with @epsilon; cdlp: at most 10). @epsilon: the change of rank at which pr stops.
     @delta, for sssp: the step of the near-far threshold. @queries, for hash: a number of queries to generate by
     @seed as `gtu run` does, or pairs of vertices. @chunk_log2: log2 of the maximum edges expanded at a time.

@@ -17,7 +17,7 @@
 
 #define PER_WIDTH static inline __attribute__((always_inline))
 
-/* What a share of vertices adds to the iteration; added up in order, whatever the threads. */
+/* Sums of LEAST vertices; they are added up in order, whatever the threads. */
 struct part {
 	double dangling, change;
 };

@@ -26,7 +26,7 @@ struct betweenness {
 	uint64_t first, level;		/* of the current level: its start in the order */
 	uint64_t source;
 	atomic_bool too_many;
-	struct gtu_alg_buffer begin;	/* start of each level in the order, 8 bytes each */
+	uint64_t *begin, levels_max;	/* start of each level in the order; its capacity */
 };
 
 /* The sum over the edges of @v in the other array. */
@@ -100,11 +100,19 @@ static int clear(struct betweenness *b)
 
 static int note_level(struct betweenness *b, uint64_t level, uint64_t first)
 {
-	int rc = gtu_alg_reserve(b->p->a, &b->begin, (level + 1) * 8, true);
+	const uint64_t most = level < 64 ? 128 : 2 * level;
+	uint64_t *begin;
 
-	if (!rc)
-		((uint64_t *)b->begin.region.addr)[level] = first;
-	return rc;
+	if (level >= b->levels_max) {
+		begin = realloc(b->begin, most * sizeof(*begin));
+		if (!begin)
+			return gtu_fail(b->p->a->err, GTU_ERR_NOMEM, "%s: out of memory for %llu levels", b->p->a->name,
+					(unsigned long long)most);
+		b->begin = begin;
+		b->levels_max = most;
+	}
+	b->begin[level] = first;
+	return 0;
 }
 
 /* Count the paths to all vertices; *levels: levels found. The end of the last is noted, too. */
@@ -139,7 +147,7 @@ static int forth(struct betweenness *b, uint64_t *levels)
 
 static int back(struct betweenness *b, uint64_t levels)
 {
-	const uint64_t *begin = b->begin.region.addr;
+	const uint64_t *begin = b->begin;
 	uint64_t l;
 	int rc;
 
@@ -198,5 +206,6 @@ int gtu_plain_betweenness(struct gtu_alg *a, double *score)
 	if (!rc)
 		rc = from_sources(&b);
 	gtu_plain_bfs_end(&b.bfs);
+	free(b.begin);
 	return gtu_plain_end(&p, rc);
 }

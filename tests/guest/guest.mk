@@ -15,6 +15,7 @@
 #   make fuzz-ioctl     an hour of fuzzing the driver's calls, with coverage (GTU_FUZZ_IOCTL= seconds)
 #   make guest-graphs   every real graph through /dev/gtu0
 #   make check-driver   static checks of the driver
+#   make kernel-tree    copies driver, headers, selftests and documents into the kernel source tree KERNEL=DIR
 #   make qemu           a QEMU with the device compiled in, build/guest/qemu-gtu-VERSION/run: from the source tree
 #                       QEMU_SRC=DIR (7.2 or later; not modified), the Debian release QEMU_SUITE=trixie, or this
 #                       machine's release; QEMU_TARGETS='x86_64-softmmu aarch64-softmmu'
@@ -150,9 +151,12 @@ guest-test-all:
 guest-graphs:
 	@$(MAKE) guest-test GUEST=all-graphs
 
-.PHONY: check-driver
+.PHONY: check-driver kernel-tree
 check-driver:
 	@tests/guest/check-driver
+
+kernel-tree:
+	@packaging/kernel-tree '$(if $(filter file,$(origin KERNEL)),,$(KERNEL))'
 
 # standard output has only what the guest prints
 guest:

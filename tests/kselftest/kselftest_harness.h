@@ -2,7 +2,7 @@
 /*
  * The part of the kernel's kselftest_harness.h that the tests here use, under the same names and
  * with the same output (KTAP), for machines without kernel sources. In a kernel tree the test's
- * #include "../kselftest_harness.h" finds the real one.
+ * #include "kselftest_harness.h" finds the real one.
  *
  * Each test runs in a process of its own with a time limit, which KSELFTEST_SLOW=N makes N times as long.
  * EXPECT_* notes a failure and goes on,

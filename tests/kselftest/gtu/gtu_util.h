@@ -26,7 +26,7 @@
 #include "uapi/gtu/hw.h"
 #include "uapi/gtu/gtu.h"
 
-#include "../kselftest_harness.h"
+#include "kselftest_harness.h"
 
 #define SECOND		1000000000ull
 #define NO_JOB		((struct gtu_hw_desc){ 0 })

@@ -21,7 +21,14 @@ static unsigned int user_aperture = 50;
 module_param(user_aperture, uint, 0644);
 MODULE_PARM_DESC(user_aperture, "Maximum share of the aperture per user, in percent; not for CAP_SYS_RESOURCE");
 
-/* Manage @bytes of aperture at @phys, which the caller has reserved. */
+/**
+ * gtu_aperture_init() - manage the aperture
+ * @gtu: the device
+ * @phys: physical address, which the caller has reserved
+ * @bytes: size of the aperture
+ *
+ * Return: 0 or a negative errno
+ */
 int gtu_aperture_init(struct gtu_device *gtu, phys_addr_t phys, u64 bytes)
 {
 	unsigned long pages = min_t(u64, bytes >> PAGE_SHIFT, INT_MAX);
@@ -49,6 +56,10 @@ static void gtu_extent_release(struct kref *ref)
 	kfree(p);
 }
 
+/**
+ * gtu_extent_put() - drop a reference to a range of the aperture
+ * @p: the extent
+ */
 void gtu_extent_put(struct gtu_extent *p)
 {
 	kref_put(&p->ref, gtu_extent_release);
@@ -93,7 +104,7 @@ static struct gtu_extent *gtu_extent_alloc(struct gtu_ctx *ctx, unsigned long pa
 	p->ctx = ctx;
 	p->pages = pages;
 	if (atomic_long_add_return(pages, &ctx->aperture_pages) > cap) {
-		dev_dbg(gtu->parent, "aperture limit of a context reached: %lu pages\n",
+		dev_dbg(gtu->parent, "the context has reached its aperture limit: %lu pages\n",
 			cap);
 		goto err;
 	}
@@ -140,6 +151,14 @@ static int gtu_extent_zero(struct gtu_device *gtu, struct gtu_extent *p)
 	return gtu_alive(gtu);
 }
 
+/**
+ * gtu_region_aperture() - allocate a range of the aperture as a region
+ * @ctx: the context
+ * @length: size in bytes
+ * @rights: GTU_RIGHT_*
+ *
+ * Return: the region, or an ERR_PTR()
+ */
 struct gtu_region *gtu_region_aperture(struct gtu_ctx *ctx, u64 length, u32 rights)
 {
 	unsigned long pages = (length + PAGE_SIZE - 1) >> PAGE_SHIFT;
@@ -171,6 +190,10 @@ struct gtu_region *gtu_region_aperture(struct gtu_ctx *ctx, u64 length, u32 righ
 	return r;
 }
 
+/**
+ * gtu_aperture_drop_copy() - free the copy of the aperture made for a suspend
+ * @gtu: the device
+ */
 void gtu_aperture_drop_copy(struct gtu_device *gtu)
 {
 	vfree(gtu->aperture_copy);
@@ -196,9 +219,13 @@ static int gtu_aperture_copy(struct gtu_device *gtu, unsigned long n, unsigned l
 	return 0;
 }
 
-/*
- * Save the pages in use before power is lost. User processes are frozen, so
- * none is allocated meanwhile.
+/**
+ * gtu_aperture_save() - save the pages in use before power is lost
+ * @gtu: the device
+ *
+ * User processes are frozen, so none is allocated meanwhile.
+ *
+ * Return: 0 or -ENOMEM
  */
 int gtu_aperture_save(struct gtu_device *gtu)
 {
@@ -226,7 +253,7 @@ int gtu_aperture_save(struct gtu_device *gtu)
 	if (!used)
 		ret = 0;
 	if (ret) {
-		dev_warn(gtu->parent, "cannot suspend: no memory to save %lu aperture pages\n",
+		dev_warn(gtu->parent, "the driver cannot suspend the device: no memory for used aperture pages: %lu\n",
 			 used);
 		gtu_aperture_drop_copy(gtu);
 	}
@@ -234,7 +261,10 @@ int gtu_aperture_save(struct gtu_device *gtu)
 	return ret;
 }
 
-/* Restore the saved pages that are still in use. */
+/**
+ * gtu_aperture_restore() - restore the saved pages that are still in use
+ * @gtu: the device
+ */
 void gtu_aperture_restore(struct gtu_device *gtu)
 {
 	unsigned long n, at = 0;
@@ -243,7 +273,8 @@ void gtu_aperture_restore(struct gtu_device *gtu)
 	if (gtu->aperture_copy) {
 		for_each_set_bit(n, gtu->aperture_saved, gtu->aperture_pages) {
 			if (test_bit(n, gtu->aperture_used) && gtu_aperture_copy(gtu, n, at, false))
-				dev_err(gtu->parent, "cannot restore aperture page %lu\n", n);
+				dev_err(gtu->parent,
+					"the driver cannot restore an aperture page: %lu\n", n);
 			at++;
 		}
 	}
@@ -326,7 +357,13 @@ static const struct vm_operations_struct gtu_aperture_vm_ops = {
 #endif
 };
 
-/* The mapping takes over the caller's reference. Pages are inserted by faults. */
+/**
+ * gtu_extent_mmap() - map a range of the aperture
+ * @p: the extent
+ * @vma: the mapping
+ *
+ * The mapping takes over the caller's reference. Pages are inserted by faults.
+ */
 void gtu_extent_mmap(struct gtu_extent *p, struct vm_area_struct *vma)
 {
 	vm_flags_mod(vma, VM_PFNMAP | VM_IO, 0);
@@ -337,7 +374,10 @@ void gtu_extent_mmap(struct gtu_extent *p, struct vm_area_struct *vma)
 	atomic_inc(&p->ctx->aperture_maps);
 }
 
-/* The context is dead: replace its aperture mappings by zero pages. */
+/**
+ * gtu_aperture_unmap() - replace the aperture mappings of a dead context by zero pages
+ * @ctx: the context
+ */
 void gtu_aperture_unmap(struct gtu_ctx *ctx)
 {
 	down_write(&ctx->gtu->map_lock);

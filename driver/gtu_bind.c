@@ -82,16 +82,24 @@ static int gtu_bind_aperture(struct gtu_device *gtu, const struct gtu_resources 
 		return 0;
 	if (!devm_request_mem_region(gtu->parent, res->aperture_phys, bytes, GTU_NAME) ||
 	    devm_arch_io_reserve_memtype_wc(gtu->parent, res->aperture_phys, bytes)) {
-		dev_warn(gtu->parent, "cannot reserve the aperture: %llu bytes\n", bytes);
+		dev_warn(gtu->parent, "the driver cannot reserve the aperture: %llu bytes\n",
+			 bytes);
 		return 0;
 	}
 	return gtu_aperture_init(gtu, res->aperture_phys, bytes);
 }
 
-/*
- * Probe the device @parent at @res and register it. @bus_data is private to
- * @bus. Sets the driver data of @parent to the struct gtu_device; undo with
+/**
+ * gtu_bind() - probe a device and register it
+ * @parent: the bus device
+ * @bus: operations of its bus
+ * @bus_data: private to @bus
+ * @res: MMIO ranges of the device
+ *
+ * Sets the driver data of @parent to the struct gtu_device. Undo with
  * gtu_unbind().
+ *
+ * Return: 0 or a negative errno
  */
 int gtu_bind(struct device *parent, const struct gtu_bus *bus, void *bus_data,
 	     const struct gtu_resources *res)
@@ -106,7 +114,7 @@ int gtu_bind(struct device *parent, const struct gtu_bus *bus, void *bus_data,
 	 */
 	ret = dma_set_mask_and_coherent(parent, DMA_BIT_MASK(64));
 	if (ret)
-		return dev_err_probe(parent, ret, "no 64-bit DMA\n");
+		return dev_err_probe(parent, ret, "the platform has no 64-bit DMA\n");
 	dma_set_max_seg_size(parent, UINT_MAX);
 	dma_set_seg_boundary(parent, ULONG_MAX);
 
@@ -139,7 +147,7 @@ int gtu_bind(struct device *parent, const struct gtu_bus *bus, void *bus_data,
 	ret = gtu_device_add(gtu);
 	if (ret)
 		goto err;
-	dev_info(parent, "%s: units %#x, %u contexts, %u queues, %u vectors\n",
+	dev_info(parent, "the device is registered: %s, units %#x, %u contexts, %u queues, %u vectors\n",
 		 dev_name(&gtu->dev), gtu->units, gtu->max_contexts, gtu->max_queues, gtu->vectors);
 	return 0;
 err:
@@ -147,13 +155,20 @@ err:
 	return ret;
 }
 
+/**
+ * gtu_unbind() - unregister a device and free it once its files are closed
+ * @gtu: the device
+ */
 void gtu_unbind(struct gtu_device *gtu)
 {
 	gtu_device_remove(gtu);
 	gtu_free(gtu);
 }
 
-/*
+/**
+ * gtu_shutdown() - stop the device before a reboot
+ * @gtu: the device
+ *
  * A kexec'ed kernel may follow: the device must not write to memory any more.
  */
 void gtu_shutdown(struct gtu_device *gtu)

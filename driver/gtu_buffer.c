@@ -38,6 +38,10 @@ static void gtu_buffer_release(struct kref *ref)
 	kfree(b);
 }
 
+/**
+ * gtu_buffer_put() - drop a reference to a driver buffer
+ * @b: the buffer
+ */
 void gtu_buffer_put(struct gtu_buffer *b)
 {
 	kref_put(&b->ref, gtu_buffer_release);
@@ -132,6 +136,14 @@ static struct gtu_buffer *gtu_buffer_alloc(struct gtu_ctx *ctx, unsigned long pa
 	return b;
 }
 
+/**
+ * gtu_region_alloc() - allocate a driver buffer as a region
+ * @ctx: the context
+ * @length: size in bytes
+ * @rights: GTU_RIGHT_*
+ *
+ * Return: the region, or an ERR_PTR()
+ */
 struct gtu_region *gtu_region_alloc(struct gtu_ctx *ctx, u64 length, u32 rights)
 {
 	unsigned long pages = (length + PAGE_SIZE - 1) >> PAGE_SHIFT;

@@ -52,7 +52,8 @@ static bool gtu_op_given(const struct gtu_hw_operand *op)
 	return op->key || op->count || op->offset;
 }
 
-static int gtu_check_operand(struct gtu_check *c, unsigned int slot, const struct gtu_requirement *want)
+static int gtu_check_operand(struct gtu_check *c, unsigned int slot,
+			     const struct gtu_requirement *want)
 {
 	const struct gtu_hw_operand *op = &c->operand[slot];
 	u32 key = le32_to_cpu(op->key), count = le32_to_cpu(op->count);
@@ -85,7 +86,8 @@ static int gtu_check_operand(struct gtu_check *c, unsigned int slot, const struc
 }
 
 /* Check operands 0 to @n - 1, in order. All others must be absent. */
-static int gtu_check_operands(struct gtu_check *c, const struct gtu_requirement *want, unsigned int n)
+static int gtu_check_operands(struct gtu_check *c, const struct gtu_requirement *want,
+			      unsigned int n)
 {
 	unsigned int i;
 	int ret;
@@ -220,7 +222,8 @@ static bool gtu_scu_lines_ok(const struct gtu_check *c, unsigned int slot)
 					 is_power_of_2(lines));
 }
 
-static void gtu_scu_wants(const struct gtu_check *c, const struct gtu_scu *p, struct gtu_requirement *want)
+static void gtu_scu_wants(const struct gtu_check *c, const struct gtu_scu *p,
+			  struct gtu_requirement *want)
 {
 	bool apply = p->step == GTU_STEP_APPLY, fused = p->step == GTU_STEP_FUSED;
 	u8 optional_read = GTU_REQUIRE_READ | GTU_REQUIRE_OPTIONAL;
@@ -232,7 +235,8 @@ static void gtu_scu_wants(const struct gtu_check *c, const struct gtu_scu *p, st
 		want[GTU_SCU_INDEX] = (struct gtu_requirement){ GTU_REQUIRE_READ, p->index };
 	if (p->runs)
 		want[GTU_SCU_COUNT] = (struct gtu_requirement){ GTU_REQUIRE_READ, p->count };
-	want[GTU_SCU_MASK] = (struct gtu_requirement){ p->bitmask ? 0 : optional_read, .bits = true };
+	want[GTU_SCU_MASK] = (struct gtu_requirement){ p->bitmask ? 0 : optional_read,
+						       .bits = true };
 	want[GTU_SCU_OUT] = (struct gtu_requirement){
 		.need = p->step == GTU_STEP_PRODUCE ? 0 : GTU_REQUIRE_WRITE,
 		.width = p->bitmask ? 0 : p->width, .bits = p->bitmask };
@@ -263,8 +267,8 @@ static void gtu_scu_wants(const struct gtu_check *c, const struct gtu_scu *p, st
 		want[GTU_SCU_GROUP_TABLE].bytes =
 			GTU_GROUP_TABLE_BYTES(gtu_op_count(c, GTU_SCU_GROUP_TABLE));
 	}
-	want[GTU_SCU_COST_GATHERED] = (struct gtu_requirement){ p->best ? optional_read : 0, p->cost,
-							 .rest = p->indexed };
+	want[GTU_SCU_COST_GATHERED] = (struct gtu_requirement){ p->best ? optional_read : 0,
+							 p->cost, .rest = p->indexed };
 	want[GTU_SCU_COST_INPUT] = (struct gtu_requirement){ p->best ? optional_read : 0, p->cost };
 }
 
@@ -329,7 +333,8 @@ static int gtu_check_iru(struct gtu_check *c)
 	struct gtu_requirement want[GTU_IRU_OPERANDS] = {
 		[GTU_IRU_INDICES] = { GTU_REQUIRE_READ | (ranges ? GTU_REQUIRE_PREFIX : 0),
 				      c->param & GTU_IRU_INDEX_8 ? 3 : 2 },
-		[GTU_IRU_SECONDARY] = { GTU_REQUIRE_READ | (secondary ? 0 : GTU_REQUIRE_OPTIONAL), 2 },
+		[GTU_IRU_SECONDARY] = { GTU_REQUIRE_READ |
+					(secondary ? 0 : GTU_REQUIRE_OPTIONAL), 2 },
 		[GTU_IRU_RING] = { GTU_REQUIRE_BOTH, 6,
 				   .bytes = sizeof(struct gtu_hw_ring) +
 					    (u64)ring * GTU_WARP_BYTES(fields, 0) },
@@ -373,13 +378,15 @@ static int gtu_check_peg(struct gtu_check *c)
 		[GTU_PEG_VERTICES] = { GTU_REQUIRE_READ | GTU_REQUIRE_PREFIX, 2, .rest = true },
 		[GTU_PEG_EDGES] = { GTU_REQUIRE_READ | GTU_REQUIRE_PREFIX | GTU_REQUIRE_OPTIONAL, 2,
 				    .rest = true },
-		[GTU_PEG_WEIGHTS] = { GTU_REQUIRE_READ | GTU_REQUIRE_PREFIX | GTU_REQUIRE_OPTIONAL, 2,
-				      .rest = true },
+		[GTU_PEG_WEIGHTS] = { GTU_REQUIRE_READ | GTU_REQUIRE_PREFIX | GTU_REQUIRE_OPTIONAL,
+				      2, .rest = true },
 		[GTU_PEG_INPUT] = { GTU_REQUIRE_READ | GTU_REQUIRE_PREFIX | GTU_REQUIRE_OPTIONAL, 2,
 				    .rest = true },
 		[GTU_PEG_RINGS] = { GTU_REQUIRE_BOTH | GTU_REQUIRE_PREFIX, 6 },
-		[GTU_PEG_OUTPUT] = { GTU_REQUIRE_WRITE | GTU_REQUIRE_PREFIX | GTU_REQUIRE_OPTIONAL, 2 },
-		[GTU_PEG_SPILL] = { GTU_REQUIRE_BOTH | GTU_REQUIRE_PREFIX | GTU_REQUIRE_OPTIONAL, 3 },
+		[GTU_PEG_OUTPUT] = { GTU_REQUIRE_WRITE | GTU_REQUIRE_PREFIX | GTU_REQUIRE_OPTIONAL,
+				     2 },
+		[GTU_PEG_SPILL] = { GTU_REQUIRE_BOTH | GTU_REQUIRE_PREFIX | GTU_REQUIRE_OPTIONAL,
+				    3 },
 	};
 
 	return gtu_check_operands(c, want, GTU_PEG_OPERANDS);
@@ -455,11 +462,17 @@ static int gtu_check_block(struct gtu_check *c)
 	return ret;
 }
 
-/*
- * Check @d, a private copy of a descriptor. Returns GTU_CPL_OK, the status with
- * which the device would reject it, or -EOPNOTSUPP. Sets c->region by slot. For
- * a parameter block, c->given has its c->block operands. Called under
- * ctx->lock.
+/**
+ * gtu_check_desc() - check a descriptor as the device would
+ * @c: state of the check
+ * @ctx: the context
+ * @d: private copy of the descriptor
+ *
+ * Sets c->region by slot. For a parameter block, c->given has its c->block
+ * operands. Called under ctx->lock.
+ *
+ * Return: GTU_CPL_OK, the status with which the device would reject it, or
+ * -EOPNOTSUPP
  */
 int gtu_check_desc(struct gtu_check *c, struct gtu_ctx *ctx, const struct gtu_hw_desc *d)
 {

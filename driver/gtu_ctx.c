@@ -42,12 +42,23 @@ static void gtu_ctx_release(struct kref *ref)
 	kfree_rcu(ctx, rcu);
 }
 
+/**
+ * gtu_ctx_put() - drop a reference to a context
+ * @ctx: the context
+ */
 void gtu_ctx_put(struct gtu_ctx *ctx)
 {
 	kref_put(&ctx->ref, gtu_ctx_release);
 }
 
-/* The context with the lowest id that is at least @from, with a reference. */
+/**
+ * gtu_ctx_next() - iterate over the contexts of a device
+ * @gtu: the device
+ * @from: lowest id to return
+ *
+ * Return: the context with the lowest id that is at least @from, with a
+ * reference, or NULL
+ */
 struct gtu_ctx *gtu_ctx_next(struct gtu_device *gtu, u32 from)
 {
 	struct gtu_ctx *ctx, *best = NULL;
@@ -69,9 +80,16 @@ struct gtu_user {
 	unsigned long used[GTU_USER_RESOURCES];
 };
 
-/*
- * Charge @n units of a resource to user @uid. Returns -EDQUOT if he would have
- * more than @limit, unless he may exceed resource limits.
+/**
+ * gtu_user_charge() - charge units of a resource to a user
+ * @gtu: the device
+ * @uid: the user
+ * @what: the resource
+ * @n: number of units
+ * @limit: most units that the user may have
+ *
+ * Return: 0, -ENOMEM, or -EDQUOT if the user would have more than @limit,
+ * unless the caller may exceed resource limits
  */
 int gtu_user_charge(struct gtu_device *gtu, kuid_t uid, enum gtu_resource what, unsigned long n,
 		    unsigned long limit)
@@ -102,6 +120,13 @@ int gtu_user_charge(struct gtu_device *gtu, kuid_t uid, enum gtu_resource what, 
 	return ret;
 }
 
+/**
+ * gtu_user_uncharge() - undo gtu_user_charge()
+ * @gtu: the device
+ * @uid: the user
+ * @what: the resource
+ * @n: number of units
+ */
 void gtu_user_uncharge(struct gtu_device *gtu, kuid_t uid, enum gtu_resource what,
 		       unsigned long n)
 {
@@ -174,9 +199,13 @@ void gtu_show_fdinfo(struct seq_file *m, struct file *file)
 	gtu_leave(ctx, inside);
 }
 
-/*
- * Register the context with the device, whose counters of it begin at 0. Under ctx->lock once the context is
- * published.
+/**
+ * gtu_ctx_enable() - register a context with the device
+ * @ctx: the context
+ *
+ * The device counts its jobs from 0. Under ctx->lock once the context is published.
+ *
+ * Return: 0 or a negative errno
  */
 int gtu_ctx_enable(struct gtu_ctx *ctx)
 {
@@ -187,10 +216,15 @@ int gtu_ctx_enable(struct gtu_ctx *ctx)
 			ctx->gtu->regions_log2, 1);
 }
 
-/*
- * Remove the context with its queues from the device and drop running jobs. If
- * the device refuses or does not respond, reset or quiesce it. Returns true if
- * the device certainly has dropped the context. @error: of the last command
+/**
+ * gtu_ctx_disable() - remove a context with its queues from the device and drop running jobs
+ * @ctx: the context
+ * @error: result of the last command
+ * @why: reason, for the log
+ *
+ * If the device refuses or does not respond, reset or quiesce it.
+ *
+ * Return: true if the device certainly has dropped the context
  */
 bool gtu_ctx_disable(struct gtu_ctx *ctx, int error, const char *why)
 {
@@ -200,6 +234,13 @@ bool gtu_ctx_disable(struct gtu_ctx *ctx, int error, const char *why)
 	return !ret || ret == -EALREADY || gtu_force_quiesce(ctx, why);
 }
 
+/**
+ * gtu_ctx_create() - create the context of an open file
+ * @gtu: the device
+ * @mapping: address space of the file
+ *
+ * Return: the context, or an ERR_PTR()
+ */
 struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *mapping)
 {
 	struct gtu_ctx *ctx = kzalloc(sizeof(*ctx), GFP_KERNEL_ACCOUNT);
@@ -280,10 +321,12 @@ err_free:
 	return ERR_PTR(ret);
 }
 
-/*
- * Remove the context from the device and free its resources, once. Called by
- * the file's release and by device removal, in any order; both wait for
- * completion.
+/**
+ * gtu_ctx_teardown() - remove a context from the device and free its resources, once
+ * @ctx: the context
+ *
+ * Called by the file's release and by device removal, in any order; both wait
+ * for completion.
  */
 void gtu_ctx_teardown(struct gtu_ctx *ctx)
 {
@@ -321,7 +364,12 @@ out:
 	mutex_unlock(&ctx->teardown_lock);
 }
 
-/* The file is released; its jobs may still be running. */
+/**
+ * gtu_ctx_close() - end a context whose file is released
+ * @ctx: the context
+ *
+ * Its jobs may still be running.
+ */
 void gtu_ctx_close(struct gtu_ctx *ctx)
 {
 	struct gtu_device *gtu = ctx->gtu;

@@ -44,12 +44,15 @@ static int gtu_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/*
- * Hold the device until gtu_leave(), which takes the return value. Returns
- * -ENODEV if the device or the context is dead.
+/**
+ * gtu_enter() - hold the device until gtu_leave()
+ * @ctx: the context
  *
  * Do not access user memory while inside: a fault may take arbitrarily long
  * (userfaultfd, FUSE) and removal waits for it.
+ *
+ * Return: a value for gtu_leave(), or -ENODEV if the device or the context is
+ * dead
  */
 int gtu_enter(struct gtu_ctx *ctx)
 {
@@ -63,6 +66,11 @@ int gtu_enter(struct gtu_ctx *ctx)
 	return -ENODEV;
 }
 
+/**
+ * gtu_leave() - undo gtu_enter()
+ * @ctx: the context
+ * @inside: return value of gtu_enter()
+ */
 void gtu_leave(struct gtu_ctx *ctx, int inside)
 {
 	if (inside < 0)
@@ -98,7 +106,13 @@ static void gtu_device_release(struct device *dev)
 	kfree(gtu);
 }
 
-/* Returns a device with one reference; drop it with put_device(&gtu->dev). */
+/**
+ * gtu_device_alloc() - allocate a device
+ * @parent: the bus device
+ *
+ * Return: the device with one reference, which put_device(&gtu->dev) drops, or
+ * an ERR_PTR()
+ */
 struct gtu_device *gtu_device_alloc(struct device *parent)
 {
 	struct gtu_device *gtu = kzalloc(sizeof(*gtu), GFP_KERNEL);
@@ -135,10 +149,12 @@ struct gtu_device *gtu_device_alloc(struct device *parent)
 	return gtu;
 }
 
-/*
- * Mark the device dead and tear down every context. On return no thread is
- * inside, and nothing is mapped or pinned for the device. New files cannot be
- * opened.
+/**
+ * gtu_contexts_end() - mark the device dead and tear down every context
+ * @gtu: the device
+ *
+ * On return no thread is inside, and nothing is mapped or pinned for the
+ * device. New files cannot be opened.
  */
 void gtu_contexts_end(struct gtu_device *gtu)
 {
@@ -162,7 +178,14 @@ void gtu_contexts_end(struct gtu_device *gtu)
 	}
 }
 
-/* Register the character device. Users may open it from now on. */
+/**
+ * gtu_device_add() - register the character device
+ * @gtu: the device
+ *
+ * Users may open it from now on.
+ *
+ * Return: 0 or a negative errno
+ */
 int gtu_device_add(struct gtu_device *gtu)
 {
 	int minor, ret;
@@ -190,9 +213,11 @@ int gtu_device_add(struct gtu_device *gtu)
 	return ret;
 }
 
-/*
- * Remove the device while files may be open. Later calls on these files return
- * -ENODEV.
+/**
+ * gtu_device_remove() - remove the device while files may be open
+ * @gtu: the device
+ *
+ * Later calls on these files return -ENODEV.
  */
 void gtu_device_remove(struct gtu_device *gtu)
 {
@@ -208,6 +233,11 @@ void gtu_device_remove(struct gtu_device *gtu)
 	ida_free(&gtu_minors, gtu->number);
 }
 
+/**
+ * gtu_chrdev_init() - register the class and the device numbers
+ *
+ * Return: 0 or a negative errno
+ */
 int gtu_chrdev_init(void)
 {
 	int ret;
@@ -226,6 +256,9 @@ int gtu_chrdev_init(void)
 	return ret;
 }
 
+/**
+ * gtu_chrdev_exit() - undo gtu_chrdev_init()
+ */
 void gtu_chrdev_exit(void)
 {
 	gtu_pmu_exit();

@@ -105,7 +105,8 @@ static void gtu_export_unmap(struct dma_buf_attachment *attach, struct sg_table 
 }
 
 static int gtu_export_sync(struct dma_buf *dmabuf,
-			   void (*sync)(struct device *, struct sg_table *, enum dma_data_direction))
+			   void (*sync)(struct device *, struct sg_table *,
+					enum dma_data_direction))
 {
 	struct gtu_buffer *b = dmabuf->priv;
 	struct gtu_attachment *a;
@@ -186,7 +187,14 @@ static const struct dma_buf_ops gtu_export_ops = {
 	.release = gtu_export_release,
 };
 
-/* Export the buffer that @key names. */
+/**
+ * gtu_buffer_export() - export a driver buffer as a dma-buf
+ * @ctx: the context
+ * @key: key of the region
+ * @rights: GTU_RIGHT_*
+ *
+ * Return: the dma-buf, or an ERR_PTR()
+ */
 struct dma_buf *gtu_buffer_export(struct gtu_ctx *ctx, u32 key, u32 rights)
 {
 	DEFINE_DMA_BUF_EXPORT_INFO(info);
@@ -368,7 +376,16 @@ static int gtu_import_attach(struct gtu_ctx *ctx, struct gtu_region *r, struct d
 	return gtu_mapped_check(ctx->gtu->parent, sgt, r->length);
 }
 
-/* Attach the dma-buf @fd and map it for the device. A moving one is mapped when it is published. */
+/**
+ * gtu_region_import() - attach a dma-buf and map it for the device
+ * @ctx: the context
+ * @fd: file descriptor of the dma-buf
+ * @rights: GTU_RIGHT_*
+ *
+ * One that may move is mapped when it is published.
+ *
+ * Return: the region, or an ERR_PTR()
+ */
 struct gtu_region *gtu_region_import(struct gtu_ctx *ctx, int fd, u32 rights)
 {
 	struct dma_buf *dmabuf;
@@ -405,7 +422,12 @@ err_put:
 	return ERR_PTR(ret);
 }
 
-/* Unmap and release the dma-buf. The device must not use it any more. */
+/**
+ * gtu_import_free() - unmap and release the dma-buf of a region
+ * @r: the region
+ *
+ * The device must not use it any more.
+ */
 void gtu_import_free(struct gtu_region *r)
 {
 	struct dma_buf *dmabuf = r->attach->dmabuf;

@@ -83,33 +83,41 @@ struct gtu_vector {
 	dma_addr_t event_dma;
 };
 
-/*
- * Operations of the bus driver. The rest of the driver is independent of the
- * bus.
+/**
+ * struct gtu_bus - operations of the bus driver
+ * @enable_dma: allow the device to access memory
+ * @quiesce: stop the device's memory accesses; returns true if it is certain
+ *	that none is in flight any more
+ * @vectors_alloc: allocate at most @want interrupts, vectors 0 and up; returns
+ *	their number or an error
+ * @vector: Linux irq of vector @i, or an error
+ * @vectors_free: free the interrupts; also called when none were allocated
+ *
+ * The rest of the driver is independent of the bus.
  */
 struct gtu_bus {
-	void (*enable_dma)(struct gtu_device *gtu); /* allow the device to access memory */
-	/*
-	 * Stop the device's memory accesses. Returns true if it is certain that
-	 * none is in flight any more.
-	 */
+	void (*enable_dma)(struct gtu_device *gtu);
 	bool (*quiesce)(struct gtu_device *gtu);
-	/*
-	 * Allocate at most @want interrupts, vectors 0 and up. Returns their
-	 * number or an error.
-	 */
 	int (*vectors_alloc)(struct gtu_device *gtu, unsigned int want);
-	/* Linux irq of vector @i, or an error */
 	int (*vector)(struct gtu_device *gtu, unsigned int i);
-	void (*vectors_free)(struct gtu_device *gtu);	/* also called when none were allocated */
+	void (*vectors_free)(struct gtu_device *gtu);
 };
 
-/* MMIO ranges of a device. */
+/**
+ * struct gtu_resources - MMIO ranges of a device
+ * @regs: the registers, mapped
+ * @doorbells: the doorbells, mapped
+ * @regs_bytes: size of the register range
+ * @doorbells_bytes: size of the doorbell range
+ * @doorbells_phys: physical address of the doorbells
+ * @aperture_phys: physical address of the aperture
+ * @aperture_bytes: size of the aperture; 0: none
+ */
 struct gtu_resources {
 	void __iomem *regs, *doorbells;
 	u64 regs_bytes, doorbells_bytes;
 	phys_addr_t doorbells_phys, aperture_phys;
-	u64 aperture_bytes;		/* 0: no aperture */
+	u64 aperture_bytes;
 	bool coherent;			/* the device's accesses are cache-coherent */
 };
 

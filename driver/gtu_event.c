@@ -22,9 +22,13 @@
 #define GTU_WAIT_SLICE_NS	(100 * NSEC_PER_MSEC)
 #define GTU_WAIT_SLICE_MAX_NS	NSEC_PER_SEC
 
-/*
- * Write a register of the queue's doorbell page, under wait_lock. A dead or
- * suspended device is not accessed.
+/**
+ * gtu_queue_doorbell() - write a register of the queue's doorbell page
+ * @q: the queue
+ * @reg: offset of the register
+ * @value: the value
+ *
+ * Called under wait_lock. A dead or suspended device is not accessed.
  */
 void gtu_queue_doorbell(struct gtu_queue *q, u32 reg, u32 value)
 {
@@ -33,9 +37,12 @@ void gtu_queue_doorbell(struct gtu_queue *q, u32 reg, u32 value)
 		writel(value, gtu_doorbell(q, reg));
 }
 
-/*
- * Signal an event of the queue, or its end, to the eventfd and readers of the
- * file. May be called in interrupt context.
+/**
+ * gtu_queue_notify_files() - signal an event of the queue, or its end
+ * @q: the queue
+ *
+ * Signals the eventfd and the readers of the file. Called under wait_lock,
+ * also in interrupt context.
  */
 void gtu_queue_notify_files(struct gtu_queue *q)
 {
@@ -78,7 +85,12 @@ static void gtu_queue_notify_locked(struct gtu_queue *q)
 	wake_up_all(&q->wait);
 }
 
-/* The same without wait_lock held. Does nothing for a dead queue. */
+/**
+ * gtu_queue_notify() - signal an event of the queue without wait_lock held
+ * @q: the queue
+ *
+ * Does nothing for a dead queue.
+ */
 void gtu_queue_notify(struct gtu_queue *q)
 {
 	unsigned long flags;
@@ -89,7 +101,10 @@ void gtu_queue_notify(struct gtu_queue *q)
 	spin_unlock_irqrestore(&q->wait_lock, flags);
 }
 
-/* A reset or stop dropped the queue's jobs: end waits for them. */
+/**
+ * gtu_queue_dropped() - end the waits for jobs that a reset or stop has dropped
+ * @q: the queue
+ */
 void gtu_queue_dropped(struct gtu_queue *q)
 {
 	spin_lock_irq(&q->wait_lock);
@@ -101,10 +116,12 @@ void gtu_queue_dropped(struct gtu_queue *q)
 	spin_unlock_irq(&q->wait_lock);
 }
 
-/*
- * Mark the queue dead and send its last event, which only the eventfd and
- * waiters receive. Eventfd and unread events are dropped, because the queue's
- * id can be reused.
+/**
+ * gtu_queue_dead() - mark the queue dead and send its last event
+ * @q: the queue
+ *
+ * Only the eventfd and waiters receive it. Eventfd and unread events are
+ * dropped, because the id of the queue can be reused.
  */
 void gtu_queue_dead(struct gtu_queue *q)
 {
@@ -145,9 +162,12 @@ static void gtu_queue_event(struct gtu_device *gtu, u32 word)
 	rcu_read_unlock();
 }
 
-/*
- * Wake the waiters and readers of dead contexts and mark their queues as
- * disabled in the rings. The device no longer writes to these rings.
+/**
+ * gtu_queues_wake() - wake the waiters and readers of dead contexts
+ * @gtu: the device
+ *
+ * Marks their queues as disabled in the rings, to which the device no longer
+ * writes.
  */
 void gtu_queues_wake(struct gtu_device *gtu)
 {
@@ -176,9 +196,14 @@ void gtu_queues_wake(struct gtu_device *gtu)
 	spin_unlock_irqrestore(&gtu->ctx_lock, flags);
 }
 
-/*
+/**
+ * gtu_events_alloc() - allocate interrupts and event rings
+ * @gtu: the device
+ *
  * Vector 0 receives the errors. The other vectors have an event ring each; a
  * single vector has both.
+ *
+ * Return: 0 or a negative errno
  */
 int gtu_events_alloc(struct gtu_device *gtu)
 {
@@ -202,7 +227,12 @@ int gtu_events_alloc(struct gtu_device *gtu)
 	return 0;
 }
 
-/* The device must not write to the event rings any more. */
+/**
+ * gtu_events_free() - free interrupts and event rings
+ * @gtu: the device
+ *
+ * The device must not write to the event rings any more.
+ */
 void gtu_events_free(struct gtu_device *gtu)
 {
 	unsigned int i;
@@ -217,7 +247,14 @@ void gtu_events_free(struct gtu_device *gtu)
 	}
 }
 
-/* Enable all event rings, empty and in their first pass, after a reset. */
+/**
+ * gtu_events_enable() - enable all event rings after a reset
+ * @gtu: the device
+ *
+ * The rings are empty and in their first pass.
+ *
+ * Return: 0 or a negative errno
+ */
 int gtu_events_enable(struct gtu_device *gtu)
 {
 	unsigned int i;
@@ -240,7 +277,12 @@ int gtu_events_enable(struct gtu_device *gtu)
 	return 0;
 }
 
-/* Event ring whose interrupt is most likely routed to this CPU. */
+/**
+ * gtu_event_ring_here() - event ring whose interrupt is most likely routed to this CPU
+ * @gtu: the device
+ *
+ * Return: the number of the ring
+ */
 u32 gtu_event_ring_here(struct gtu_device *gtu)
 {
 	return raw_smp_processor_id() % gtu->event_rings;
@@ -259,9 +301,11 @@ static void gtu_errors(struct gtu_device *gtu)
 	gtu_wr(gtu, GTU_REG_ERROR, error);
 	/* Users can provoke all errors but GTU_ERROR_DMA at any rate. */
 	if (error & GTU_ERROR_DMA)
-		dev_err_ratelimited(gtu->parent, "DMA error: first address %#llx\n", info);
+		dev_err_ratelimited(gtu->parent,
+				    "the device reports a DMA error: first address %#llx\n", info);
 	else
-		dev_dbg(gtu->parent, "device errors: %#x, first info %#llx\n", error, info);
+		dev_dbg(gtu->parent, "the device reports errors: %#x, first info %#llx\n", error,
+			info);
 }
 
 static unsigned int gtu_events(struct gtu_vector *v)
@@ -290,6 +334,13 @@ static unsigned int gtu_events(struct gtu_vector *v)
 	return n;
 }
 
+/**
+ * gtu_interrupt() - handle the interrupt of a vector
+ * @irq: Linux irq
+ * @arg: struct gtu_vector
+ *
+ * Return: IRQ_HANDLED or IRQ_NONE
+ */
 irqreturn_t gtu_interrupt(int irq, void *arg)
 {
 	struct gtu_vector *v = arg;
@@ -368,9 +419,13 @@ static u32 gtu_queue_arm_stream(struct gtu_queue *q, u32 record)
 	return events;
 }
 
-/*
- * Request an event at completion @index or, if @stream, at that record of the
- * running stream. Waits for the queue do not replace the first kind.
+/**
+ * gtu_queue_request() - request an event of the queue
+ * @q: the queue
+ * @index: completion or, if @stream, record of the running stream
+ * @stream: @index is a record
+ *
+ * Waits for the queue do not replace a request for a completion.
  */
 void gtu_queue_request(struct gtu_queue *q, u32 index, bool stream)
 {
@@ -423,7 +478,6 @@ static int gtu_queue_wait_loop(struct gtu_queue *q, u32 index, const u32 *record
 	int ret;
 
 	for (;;) {
-
 		ret = gtu_queue_check(q, index, resets, tail, state);
 		if (ret != -EAGAIN)
 			return ret;
@@ -442,7 +496,8 @@ static int gtu_queue_wait_loop(struct gtu_queue *q, u32 index, const u32 *record
 			return -EINTR;
 		/* Timed out: check that the device still responds. */
 		again = ret == -ETIME && !gtu_alive(q->ctx->gtu);
-		longest = again ? min_t(u64, 2 * longest, GTU_WAIT_SLICE_MAX_NS) : GTU_WAIT_SLICE_NS;
+		longest = again ? min_t(u64, 2 * longest, GTU_WAIT_SLICE_MAX_NS) :
+				  GTU_WAIT_SLICE_NS;
 		if (record && (!ret || slice == GTU_WAIT_SLICE_NS)) {
 			ret = gtu_queue_check(q, index, resets, tail, state);
 			return ret == -EAGAIN ? 0 : ret;
@@ -450,6 +505,17 @@ static int gtu_queue_wait_loop(struct gtu_queue *q, u32 index, const u32 *record
 	}
 }
 
+/**
+ * gtu_queue_wait() - wait for a completion
+ * @q: the queue
+ * @index: index of the completion, modulo 2^32
+ * @record: or until this record of the stream may be written; NULL: none
+ * @deadline_ns: CLOCK_MONOTONIC, or GTU_WAIT_FOREVER
+ * @tail: out: completions written so far
+ * @state: out: GTU_QUEUE_*
+ *
+ * Return: 0 or a negative errno, as ioctl(WAIT)
+ */
 int gtu_queue_wait(struct gtu_queue *q, u32 index, const u32 *record, u64 deadline_ns, u32 *tail,
 		   u32 *state)
 {
@@ -497,9 +563,18 @@ static bool gtu_queues_wait_done(struct gtu_queue **q, const struct gtu_wait_ent
 	return false;
 }
 
-/*
- * Wait until one of the completions is written, or until @deadline_ns. Every
- * event of the context wakes it. *@first: position of that entry.
+/**
+ * gtu_queue_wait_any() - wait for one of several completions
+ * @ctx: the context
+ * @q: the queues
+ * @entry: the completion of each queue
+ * @n: number of queues
+ * @deadline_ns: CLOCK_MONOTONIC, or GTU_WAIT_FOREVER
+ * @first: out: position of the entry that ended the wait
+ *
+ * Every event of the context wakes it.
+ *
+ * Return: 0 or a negative errno, as ioctl(WAIT_ANY)
  */
 int gtu_queue_wait_any(struct gtu_ctx *ctx, struct gtu_queue **q, struct gtu_wait_entry *entry,
 		       unsigned int n, u64 deadline_ns, u32 *first)
@@ -536,14 +611,21 @@ int gtu_queue_wait_any(struct gtu_ctx *ctx, struct gtu_queue **q, struct gtu_wai
 		}
 		/* Timed out: check that the device still responds. */
 		again = ret == -ETIME && !gtu_alive(ctx->gtu);
-		longest = again ? min_t(u64, 2 * longest, GTU_WAIT_SLICE_MAX_NS) : GTU_WAIT_SLICE_NS;
+		longest = again ? min_t(u64, 2 * longest, GTU_WAIT_SLICE_MAX_NS) :
+				  GTU_WAIT_SLICE_NS;
 	}
 	for (i = 0; i < n; i++)
 		atomic_dec(&q[i]->waiters);
 	return ret;
 }
 
-/* Signal eventfd @fd at every event from now on. -1: none. */
+/**
+ * gtu_queue_eventfd() - signal an eventfd at every event from now on
+ * @q: the queue
+ * @fd: the eventfd; -1: none
+ *
+ * Return: 0 or a negative errno
+ */
 int gtu_queue_eventfd(struct gtu_queue *q, int fd)
 {
 	struct eventfd_ctx *eventfd = NULL;
@@ -566,6 +648,13 @@ int gtu_queue_eventfd(struct gtu_queue *q, int fd)
 	return ret;
 }
 
+/**
+ * gtu_poll() - poll() of a file: EPOLLIN if a queue of the context has an event
+ * @file: the open file
+ * @wait: the poll table
+ *
+ * Return: EPOLL*
+ */
 __poll_t gtu_poll(struct file *file, poll_table *wait)
 {
 	struct gtu_ctx *ctx = file->private_data;
@@ -658,6 +747,15 @@ static int gtu_events_wait(struct gtu_ctx *ctx, struct gtu_event *event, unsigne
 	}
 }
 
+/**
+ * gtu_read() - read() of a file: the events of its queues
+ * @file: the open file
+ * @to: user buffer for struct gtu_event
+ * @bytes: size of the buffer
+ * @at: ignored
+ *
+ * Return: bytes read, or a negative errno
+ */
 ssize_t gtu_read(struct file *file, char __user *to, size_t bytes, loff_t *at)
 {
 	struct gtu_ctx *ctx = file->private_data;

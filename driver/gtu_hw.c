@@ -37,18 +37,24 @@ static int gtu_mbox_poll(struct gtu_device *gtu, u32 *status)
 				gtu_scaled((u64)READ_ONCE(mailbox_timeout_ms) * USEC_PER_MSEC),
 				false, gtu, GTU_REG_MBOX_STATUS);
 	if (*status == GTU_ALL_ONES) {
-		dev_err(gtu->parent, "device does not respond\n");
+		dev_err(gtu->parent, "the device does not respond\n");
 		gtu_set_dead(gtu);
 		return -ENODEV;
 	}
 	return ret;
 }
 
-/*
- * Execute a mailbox command in the current epoch, under mbox_lock. Returns 0,
- * -ENODEV if the device is dead, -ETIMEDOUT, or how the device refused: only
- * -EALREADY (GTU_MBOX_E_STATE) shows that what the command should end is not
- * running.
+/**
+ * gtu_mbox_locked() - execute a mailbox command in the current epoch
+ * @gtu: the device
+ * @cmd: GTU_MBOX_*
+ * @arg: GTU_MBOX_ARGS arguments
+ *
+ * Called under mbox_lock.
+ *
+ * Return: 0, -ENODEV if the device is dead, -ETIMEDOUT, or how the device
+ * refused: only -EALREADY (GTU_MBOX_E_STATE) shows that what the command
+ * should end is not running
  */
 int gtu_mbox_locked(struct gtu_device *gtu, u32 cmd, const u64 *arg)
 {
@@ -66,11 +72,11 @@ int gtu_mbox_locked(struct gtu_device *gtu, u32 cmd, const u64 *arg)
 	gtu_wr(gtu, GTU_REG_MBOX_CMD, cmd);
 	ret = gtu_mbox_poll(gtu, &status);
 	if (ret) {
-		dev_err(gtu->parent, "mailbox timeout: command %u\n", cmd);
+		dev_err(gtu->parent, "the mailbox did not respond in time: command %u\n", cmd);
 		return ret;
 	}
 	if (status)
-		dev_dbg(gtu->parent, "mailbox error: command %u, arguments %#llx, %#llx, status %u\n",
+		dev_dbg(gtu->parent, "the device refused a mailbox command: %u, arguments %#llx, %#llx, status %u\n",
 			cmd, arg[0], arg[1], status);
 	switch (status) {
 	case GTU_MBOX_E_OK:
@@ -86,9 +92,11 @@ int gtu_mbox_locked(struct gtu_device *gtu, u32 cmd, const u64 *arg)
 	}
 }
 
-/*
- * Current device epoch, after a reset in progress has finished. 0: the device
- * is not accessible.
+/**
+ * gtu_epoch_now() - device epoch after a reset in progress has finished
+ * @gtu: the device
+ *
+ * Return: the epoch; 0: the device is not accessible
  */
 u32 gtu_epoch_now(struct gtu_device *gtu)
 {
@@ -102,10 +110,16 @@ u32 gtu_epoch_now(struct gtu_device *gtu)
 	return epoch;
 }
 
-/*
- * Execute a mailbox command. Returns as gtu_mbox_locked(), or -ESTALE if the
- * device was reset after @epoch and so does not know the caller's contexts and
- * queues. @result: GTU_MBOX_RESULTS words, or NULL.
+/**
+ * gtu_mbox_query() - execute a mailbox command
+ * @gtu: the device
+ * @epoch: epoch in which the caller's contexts and queues were created
+ * @cmd: GTU_MBOX_*
+ * @arg: GTU_MBOX_ARGS arguments
+ * @result: out: GTU_MBOX_RESULTS words, or NULL
+ *
+ * Return: as gtu_mbox_locked(), or -ESTALE if the device was reset after
+ * @epoch and so does not know the caller's contexts and queues
  */
 int gtu_mbox_query(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg, u64 *result)
 {
@@ -120,9 +134,11 @@ int gtu_mbox_query(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg, u
 	return ret;
 }
 
-/*
- * Copy the device tree blob of the device, once. The driver works without a
- * valid one.
+/**
+ * gtu_fdt_read() - copy the device tree blob of the device, once
+ * @gtu: the device
+ *
+ * The driver works without a valid one.
  */
 void gtu_fdt_read(struct gtu_device *gtu)
 {
@@ -132,8 +148,9 @@ void gtu_fdt_read(struct gtu_device *gtu)
 
 	if (offset < GTU_FDT_WINDOW || offset % 4 || bytes < 40 ||
 	    bytes > GTU_BAR_REGS_SIZE - min_t(u32, offset, GTU_BAR_REGS_SIZE)) {
-		dev_warn(gtu->parent, "device tree blob is outside its window: offset %#x, %u bytes\n", offset,
-			 bytes);
+		dev_warn(gtu->parent,
+			 "the device tree blob is outside its window: offset %#x, %u bytes\n",
+			 offset, bytes);
 		return;
 	}
 	blob = kvzalloc(round_up(bytes, 4), GFP_KERNEL);
@@ -144,7 +161,7 @@ void gtu_fdt_read(struct gtu_device *gtu)
 	if (be32_to_cpup((__be32 *)blob) != GTU_FDT_MAGIC_BE ||
 	    be32_to_cpup((__be32 *)blob + 1) > bytes ||
 	    (crc32_le(~0, (u8 *)blob, bytes) ^ ~0) != crc) {
-		dev_warn(gtu->parent, "device tree blob is corrupt\n");
+		dev_warn(gtu->parent, "the device tree blob is corrupt\n");
 		kvfree(blob);
 		return;
 	}
@@ -153,8 +170,13 @@ void gtu_fdt_read(struct gtu_device *gtu)
 	gtu->fdt_crc = crc;
 }
 
-/*
- * Read the identity registers and check them against the limits of the driver.
+/**
+ * gtu_hw_identify() - read the identity registers and check them
+ * @gtu: the device
+ * @regs_bytes: size of the register range
+ * @doorbells_bytes: size of the doorbell range
+ *
+ * Return: 0, or a negative errno if the driver does not support the device
  */
 int gtu_hw_identify(struct gtu_device *gtu, u64 regs_bytes, u64 doorbells_bytes)
 {
@@ -162,14 +184,15 @@ int gtu_hw_identify(struct gtu_device *gtu, u64 regs_bytes, u64 doorbells_bytes)
 	u32 magic, max_regions;
 
 	if (regs_bytes < GTU_BAR_REGS_SIZE) {
-		dev_err(dev, "register range is too small: %llu bytes, need %u\n", regs_bytes, GTU_BAR_REGS_SIZE);
+		dev_err(dev, "the register range is too small: %llu bytes, need %u\n", regs_bytes,
+			GTU_BAR_REGS_SIZE);
 		return -ENODEV;
 	}
 	magic = gtu_rd(gtu, GTU_REG_MAGIC);
 	gtu->version = gtu_rd(gtu, GTU_REG_VERSION);
 	if (magic != GTU_MAGIC || gtu->version >> 16 != GTU_HW_VERSION >> 16) {
-		dev_err(dev, "%s: magic %#x, version %#x, need major version %u\n",
-			magic == GTU_ALL_ONES ? "device does not respond" : "unsupported device",
+		dev_err(dev, "the device is not identified: %s, magic %#x, version %#x, need major version %u\n",
+			magic == GTU_ALL_ONES ? "it does not respond" : "it is unsupported",
 			magic, gtu->version, GTU_HW_VERSION >> 16);
 		return -ENODEV;
 	}
@@ -187,7 +210,7 @@ int gtu_hw_identify(struct gtu_device *gtu, u64 regs_bytes, u64 doorbells_bytes)
 	if (!gtu->max_contexts || !gtu->max_queues || max_regions > 16 ||
 	    gtu->max_ring < GTU_EVENTS_LOG2 || gtu->max_ring > 16 || !gtu->vectors_hw ||
 	    !gtu->rings_hw) {
-		dev_err(dev, "invalid identity registers: contexts %u, queues %u, log2 regions %u, log2 ring %u, vectors %u, event rings %u\n",
+		dev_err(dev, "the identity registers are invalid: contexts %u, queues %u, log2 regions %u, log2 ring %u, vectors %u, event rings %u\n",
 			gtu->max_contexts, gtu->max_queues, max_regions, gtu->max_ring,
 			gtu->vectors_hw, gtu->rings_hw);
 		return -ENODEV;
@@ -197,14 +220,14 @@ int gtu_hw_identify(struct gtu_device *gtu, u64 regs_bytes, u64 doorbells_bytes)
 	gtu->max_contexts = min(gtu->max_contexts, 4096u);
 	gtu->regions_log2 = min_t(u32, max_regions, GTU_REGIONS_LOG2);
 	if (!(gtu->caps & GTU_CAP_REGIONS))
-		dev_info(dev, "no access checks in the device: jobs by ioctl only\n");
+		dev_info(dev, "the device does not check accesses: jobs are submitted by ioctl only\n");
 	if (gtu->stride < PAGE_SHIFT || gtu->stride > 20) {
-		dev_err(dev, "unsupported doorbell stride: 2^%u bytes, pages of 2^%u bytes\n",
+		dev_err(dev, "the doorbell stride is unsupported: 2^%u bytes, pages of 2^%u bytes\n",
 			gtu->stride, PAGE_SHIFT);
 		return -EOPNOTSUPP;
 	}
 	if (doorbells_bytes >> gtu->stride < gtu->max_queues) {
-		dev_err(dev, "doorbell range is too small: %llu bytes for %u queues\n",
+		dev_err(dev, "the doorbell range is too small: %llu bytes for %u queues\n",
 			doorbells_bytes, gtu->max_queues);
 		return -ENODEV;
 	}
@@ -287,6 +310,14 @@ static unsigned int gtu_reg_readable(struct gtu_device *gtu, u32 offset)
 	return gtu_own_readable(gtu, offset);
 }
 
+/**
+ * gtu_reg_read() - read a register for a user
+ * @gtu: the device
+ * @offset: offset of the register in BAR0
+ * @value: out: its value
+ *
+ * Return: 0 or a negative errno, as ioctl(REG_READ)
+ */
 /*
  * @ctx: of the file that asks, or NULL. Its counters are those of its own last
  * snapshot, if it has taken one, whoever took another one since.
@@ -322,6 +353,14 @@ out:
 	return ret;
 }
 
+/**
+ * gtu_reg_write() - write a register for a user
+ * @gtu: the device
+ * @offset: offset of the register in BAR0
+ * @value: the value
+ *
+ * Return: 0 or a negative errno, as ioctl(REG_WRITE)
+ */
 /* Forbid access to counters in interrupts: the registers become inaccessible. */
 void gtu_counters_stop(struct gtu_device *gtu)
 {
@@ -398,9 +437,16 @@ out:
 	return ret;
 }
 
-/*
- * Read a counter from a snapshot that is at most GTU_SNAPSHOT_US old, so that
+/**
+ * gtu_counter_read() - read a counter
+ * @gtu: the device
+ * @offset: offset of the register in BAR0
+ * @value: out: its value
+ *
+ * The value is of a snapshot that is at most GTU_SNAPSHOT_US old, so that
  * successive reads are consistent. Never clears counters.
+ *
+ * Return: 0 or a negative errno
  */
 int gtu_counter_read(struct gtu_device *gtu, u32 offset, u64 *value)
 {

@@ -435,6 +435,14 @@ static const struct gtu_ioctl_entry gtu_calls[] = {
 	GTU_CALL(GTU_IOCTL_WAIT_ANY, struct gtu_ioctl_wait_any, deadline_ns, gtu_do_wait_any),
 };
 
+/**
+ * gtu_ioctl() - ioctl() of a file
+ * @file: the open file
+ * @cmd: GTU_IOCTL_*
+ * @at: user address of the struct
+ *
+ * Return: 0 or a negative errno
+ */
 long gtu_ioctl(struct file *file, unsigned int cmd, unsigned long at)
 {
 	void __user *arg = (void __user *)at;

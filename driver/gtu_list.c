@@ -18,6 +18,11 @@ static __le64 *gtu_chunk(struct gtu_list *l, unsigned int n)
 	return l->chunk[n].cpu;
 }
 
+/**
+ * gtu_list_free() - free a page list
+ * @ctx: the context
+ * @l: the list
+ */
 void gtu_list_free(struct gtu_ctx *ctx, struct gtu_list *l)
 {
 	unsigned int i;
@@ -113,9 +118,16 @@ static void gtu_list_fill(struct gtu_list *l, struct sg_table *sgt, unsigned int
 	}
 }
 
-/*
- * Build r->list and set base, offset and layout flags of @entry. Not under
+/**
+ * gtu_list_build() - describe the pages of a region for the device
+ * @ctx: the context
+ * @r: the region
+ * @entry: entry of the region table to fill in
+ *
+ * Builds r->list and sets base, offset and layout flags of @entry. Not under
  * ctx->lock, because a list can have millions of entries.
+ *
+ * Return: 0 or a negative errno
  */
 int gtu_list_build(struct gtu_ctx *ctx, struct gtu_region *r, struct gtu_hw_region *entry)
 {

@@ -41,17 +41,27 @@ static bool gtu_is_bounced(struct device *dev, dma_addr_t addr)
  */
 #define GTU_MAP_ATTRS DMA_ATTR_SKIP_CPU_SYNC
 
+/**
+ * gtu_direction() - DMA direction of access rights
+ * @rights: GTU_RIGHT_*
+ *
+ * Return: the direction
+ */
 enum dma_data_direction gtu_direction(u32 rights)
 {
 	return rights == GTU_RIGHT_READ ? DMA_TO_DEVICE :
 	       rights == GTU_RIGHT_WRITE ? DMA_FROM_DEVICE : DMA_BIDIRECTIONAL;
 }
 
-/*
- * Check that the device can use @length bytes of memory mapped by another
- * driver. Returns 0, or -EOPNOTSUPP if the memory is bounced or cannot be
- * described by a page list. Exporters refuse to map memory of a device for an
- * importer without peer-to-peer.
+/**
+ * gtu_mapped_check() - check that the device can use memory mapped by another driver
+ * @dev: the bus device of the GTU
+ * @sgt: the mapped pages
+ * @length: size in bytes
+ *
+ * Return: 0, or -EOPNOTSUPP if the memory is bounced or cannot be described by
+ * a page list. Exporters refuse to map memory of a device for an importer
+ * without peer-to-peer
  */
 int gtu_mapped_check(struct device *dev, struct sg_table *sgt, u64 length)
 {
@@ -69,7 +79,13 @@ int gtu_mapped_check(struct device *dev, struct sg_table *sgt, u64 length)
 	return total < length ? -EOPNOTSUPP : 0;
 }
 
-/* Map the region's own table for DMA. */
+/**
+ * gtu_region_map() - map the region's own table for DMA
+ * @ctx: the context
+ * @r: the region
+ *
+ * Return: 0 or a negative errno
+ */
 int gtu_region_map(struct gtu_ctx *ctx, struct gtu_region *r)
 {
 	struct device *dev = ctx->gtu->parent;
@@ -287,9 +303,16 @@ static int gtu_runs_table(struct gtu_region *r, struct gtu_runs *runs, int ret)
 	return ret;
 }
 
-/*
- * Pin @length bytes of user memory at @addr and charge them to the caller. Does
- * not access the device; the caller maps the region for DMA.
+/**
+ * gtu_region_pin() - pin user memory and charge it to the caller
+ * @ctx: the context
+ * @addr: address of byte 0
+ * @length: size in bytes
+ * @rights: GTU_RIGHT_*
+ *
+ * Does not access the device; the caller maps the region for DMA.
+ *
+ * Return: the region, or an ERR_PTR()
  */
 struct gtu_region *gtu_region_pin(struct gtu_ctx *ctx, u64 addr, u64 length, u32 rights)
 {
@@ -324,11 +347,18 @@ err:
 	return ERR_PTR(ret == -ERESTARTSYS ? -EINTR : ret);
 }
 
-/* @quiesced: the device does not use the region any more. Otherwise leak it. */
+/**
+ * gtu_region_free() - release the memory of a region
+ * @ctx: the context
+ * @r: the region
+ * @quiesced: the device certainly does not use it any more
+ *
+ * Memory that the device may still use is leaked.
+ */
 void gtu_region_free(struct gtu_ctx *ctx, struct gtu_region *r, bool quiesced)
 {
 	if (!quiesced) {
-		dev_err(ctx->gtu->parent, "leaking a region that the device may still use: %lu pages\n",
+		dev_err(ctx->gtu->parent, "the driver leaks a region that the device may still use: %lu pages\n",
 			r->pages);
 		/* the exporter of a leaked dma-buf goes on calling the driver with the context */
 		if (r->moving) {

@@ -12,6 +12,13 @@
 
 #include "gtu_drv.h"
 
+/**
+ * gtu_map_offset() - offset for mmap() of an object
+ * @kind: GTU_MAP_*
+ * @id: id of the queue, or slot of the region
+ *
+ * Return: the offset
+ */
 u64 gtu_map_offset(u32 kind, u32 id)
 {
 	return (u64)kind << GTU_MAP_KIND_SHIFT | (u64)id << GTU_MAP_ID_SHIFT;
@@ -27,9 +34,15 @@ static const struct gtu_ring *gtu_map_ring(struct gtu_queue *q, u32 kind)
 	return kind == GTU_MAP_SQ ? &q->sq : &q->cq;
 }
 
-/*
- * Insert a zero page in place of device memory. It is mapped cached: an
- * uncached access could see stale data behind the cache.
+/**
+ * gtu_insert_blank() - insert a zero page in place of device memory
+ * @vmf: the fault
+ * @blank: the page, allocated if NULL
+ *
+ * It is mapped cached: an uncached access could see stale data behind the
+ * cache.
+ *
+ * Return: VM_FAULT_*
  */
 vm_fault_t gtu_insert_blank(struct vm_fault *vmf, struct page **blank)
 {
@@ -181,7 +194,10 @@ static int gtu_buffer_mmap(struct gtu_buffer *b, struct vm_area_struct *vma)
 	return vm_map_pages_zero(vma, b->page, b->pages);
 }
 
-/* Zap all mappings of a dead queue. */
+/**
+ * gtu_queue_unmap() - zap all mappings of a dead queue
+ * @q: the queue
+ */
 void gtu_queue_unmap(struct gtu_queue *q)
 {
 	u32 kind;
@@ -191,11 +207,14 @@ void gtu_queue_unmap(struct gtu_queue *q)
 				    1ull << GTU_MAP_ID_SHIFT, 1);
 }
 
-/*
- * Zap the doorbells of all contexts, before a reset line is asserted: an access
- * to a device in reset can hang the CPU. The contexts are dead or suspended;
- * faults of dead ones insert blank pages. @held: a context that removal may have
- * taken off the list, or NULL.
+/**
+ * gtu_doorbells_unmap() - zap the doorbells of all contexts
+ * @gtu: the device
+ * @held: a context that removal may have taken off the list, or NULL
+ *
+ * Called before a reset line is asserted: an access to a device in reset can
+ * hang the CPU. The contexts are dead or suspended; faults of dead ones insert
+ * blank pages.
  */
 void gtu_doorbells_unmap(struct gtu_device *gtu, struct gtu_ctx *held)
 {
@@ -282,7 +301,15 @@ static int gtu_mmap_region(struct gtu_ctx *ctx, struct vm_area_struct *vma, u32 
 	return 0;
 }
 
-/* Takes no lock that a call holds while it waits for the device. */
+/**
+ * gtu_mmap() - mmap() of a file
+ * @file: the open file
+ * @vma: the mapping
+ *
+ * Takes no lock that a call holds while it waits for the device.
+ *
+ * Return: 0 or a negative errno
+ */
 int gtu_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	u64 offset = (u64)vma->vm_pgoff << PAGE_SHIFT;

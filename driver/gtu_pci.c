@@ -48,7 +48,8 @@ static int gtu_pci_vectors_alloc(struct gtu_device *gtu, unsigned int want)
 	 */
 	int ret = pci_alloc_irq_vectors(to_pci_dev(gtu->parent), 1, want, PCI_IRQ_MSIX);
 
-	return ret < 0 ? dev_err_probe(gtu->parent, ret, "no MSI-X vectors\n") : ret;
+	return ret < 0 ? dev_err_probe(gtu->parent, ret,
+				       "the driver cannot allocate MSI-X vectors\n") : ret;
 }
 
 static int gtu_pci_vector(struct gtu_device *gtu, unsigned int i)
@@ -93,25 +94,26 @@ static int gtu_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 
 	ret = pcim_enable_device(pdev);
 	if (ret)
-		return dev_err_probe(&pdev->dev, ret, "cannot enable the function\n");
+		return dev_err_probe(&pdev->dev, ret, "the driver cannot enable the function\n");
 	/*
 	 * If sysfs enabled the function before, the PCI core leaves its power
 	 * state unknown, without MSI-X.
 	 */
 	ret = pci_set_power_state(pdev, PCI_D0);
 	if (ret)
-		return dev_err_probe(&pdev->dev, ret, "cannot set power state D0\n");
+		return dev_err_probe(&pdev->dev, ret, "the driver cannot set power state D0\n");
 	/*
 	 * Doorbell addresses are mapped into user space: they must not be I/O
 	 * port numbers.
 	 */
 	if (!(pci_resource_flags(pdev, GTU_BAR_REGS) & IORESOURCE_MEM) ||
 	    !(pci_resource_flags(pdev, GTU_BAR_DOORBELL) & IORESOURCE_MEM))
-		return dev_err_probe(&pdev->dev, -ENODEV, "not memory BARs: %u and %u\n",
+		return dev_err_probe(&pdev->dev, -ENODEV,
+				     "the register and doorbell BARs are not memory: %u and %u\n",
 				     GTU_BAR_REGS, GTU_BAR_DOORBELL);
 	ret = pcim_iomap_regions(pdev, BIT(GTU_BAR_REGS) | BIT(GTU_BAR_DOORBELL), GTU_NAME);
 	if (ret)
-		return dev_err_probe(&pdev->dev, ret, "cannot map the BARs\n");
+		return dev_err_probe(&pdev->dev, ret, "the driver cannot map the BARs\n");
 	res.regs = pcim_iomap_table(pdev)[GTU_BAR_REGS];
 	res.regs_bytes = pci_resource_len(pdev, GTU_BAR_REGS);
 	res.doorbells = pcim_iomap_table(pdev)[GTU_BAR_DOORBELL];
@@ -153,11 +155,11 @@ static pci_ers_result_t gtu_pci_error_detected(struct pci_dev *pdev, pci_channel
 	struct gtu_device *gtu = pci_get_drvdata(pdev);
 
 	if (state == pci_channel_io_perm_failure) {
-		dev_err(&pdev->dev, "permanent bus failure\n");
+		dev_err(&pdev->dev, "the bus has failed permanently\n");
 		gtu_set_dead(gtu);
 		return PCI_ERS_RESULT_DISCONNECT;
 	}
-	dev_err(&pdev->dev, "bus error, killing all contexts: link %s\n",
+	dev_err(&pdev->dev, "the bus reported an error, all contexts are dead: link %s\n",
 		state == pci_channel_io_frozen ? "frozen" : "usable");
 	gtu_error_begin(gtu);
 	return PCI_ERS_RESULT_NEED_RESET;
@@ -172,7 +174,7 @@ static pci_ers_result_t gtu_pci_slot_reset(struct pci_dev *pdev)
 
 static void gtu_pci_error_resume(struct pci_dev *pdev)
 {
-	dev_info(&pdev->dev, "recovered from a bus error\n");
+	dev_info(&pdev->dev, "the device has recovered from a bus error\n");
 }
 
 static const struct pci_error_handlers gtu_pci_errors = {

@@ -33,11 +33,11 @@ static int gtu_platform_on(struct gtu_platform *p)
 	int ret = clk_prepare_enable(p->clk);
 
 	if (ret)
-		return dev_err_probe(p->dev, ret, "cannot enable the clock\n");
+		return dev_err_probe(p->dev, ret, "the driver cannot enable the clock\n");
 	ret = reset_control_deassert(p->reset);
 	if (ret) {
 		clk_disable_unprepare(p->clk);
-		return dev_err_probe(p->dev, ret, "cannot deassert reset\n");
+		return dev_err_probe(p->dev, ret, "the driver cannot deassert reset\n");
 	}
 	p->on = true;
 	return 0;
@@ -56,7 +56,7 @@ static void gtu_platform_off(struct gtu_platform *p)
 	p->on = false;
 	ret = reset_control_assert(p->reset);
 	if (ret)
-		dev_warn(p->dev, "cannot assert reset: %d\n", ret);
+		dev_warn(p->dev, "the driver cannot assert reset: %d\n", ret);
 	clk_disable_unprepare(p->clk);
 }
 
@@ -84,13 +84,13 @@ static bool gtu_platform_quiesce(struct gtu_device *gtu)
 			fsleep(GTU_PULSE_US);
 			ret = reset_control_deassert(p->reset);
 			if (ret)
-				dev_err(gtu->parent, "cannot deassert reset: %d\n", ret);
+				dev_err(gtu->parent, "the driver cannot deassert reset: %d\n", ret);
 			/* the device was in reset in either case */
 			return true;
 		}
 		ret = reset_control_reset(p->reset);
 		if (ret)
-			dev_err(gtu->parent, "cannot pulse reset: %d\n", ret);
+			dev_err(gtu->parent, "the driver cannot pulse reset: %d\n", ret);
 	}
 	return !ret || gtu_hw_reset(gtu);
 }
@@ -102,7 +102,7 @@ static int gtu_platform_vectors_alloc(struct gtu_device *gtu, unsigned int want)
 	if (!there)
 		there = -ENXIO;
 	if (there < 0)
-		return dev_err_probe(gtu->parent, there, "no interrupts\n");
+		return dev_err_probe(gtu->parent, there, "the driver cannot get the interrupts\n");
 	return min_t(unsigned int, there, want);
 }
 
@@ -131,7 +131,8 @@ static int gtu_platform_map(struct platform_device *pdev, const char *name, void
 
 	*to = devm_ioremap_resource(&pdev->dev, r);
 	if (IS_ERR(*to))
-		return dev_err_probe(&pdev->dev, PTR_ERR(*to), "cannot map %s\n", name);
+		return dev_err_probe(&pdev->dev, PTR_ERR(*to),
+				     "the driver cannot map a range: %s\n", name);
 	*phys = r->start;
 	*bytes = resource_size(r);
 	return 0;
@@ -166,10 +167,11 @@ static int gtu_platform_probe(struct platform_device *pdev)
 	if (!p->clk && device_property_present(dev, "clocks"))
 		p->clk = ERR_PTR(-ENOENT);
 	if (IS_ERR(p->clk))
-		return dev_err_probe(dev, PTR_ERR(p->clk), "no clock\n");
+		return dev_err_probe(dev, PTR_ERR(p->clk), "the driver cannot get the clock\n");
 	p->reset = devm_reset_control_get_optional_exclusive(dev, NULL);
 	if (IS_ERR(p->reset))
-		return dev_err_probe(dev, PTR_ERR(p->reset), "no reset line\n");
+		return dev_err_probe(dev, PTR_ERR(p->reset),
+				     "the driver cannot get the reset line\n");
 	ret = gtu_platform_map(pdev, "registers", &res.regs, &phys, &res.regs_bytes) ?:
 	      gtu_platform_map(pdev, "doorbells", &res.doorbells, &res.doorbells_phys,
 			       &res.doorbells_bytes);
@@ -241,7 +243,7 @@ static int gtu_platform_resume(struct device *dev)
 	if (!p->on) {
 		ret = gtu_platform_on(p);
 		if (ret) {
-			dev_err(dev, "cannot resume\n");
+			dev_err(dev, "the driver cannot resume the device\n");
 			gtu_hw_stop(gtu);
 			/*
 			 * mapped doorbells must not reach a device that does

@@ -3,9 +3,9 @@
  * System suspend and resume, and recovery from bus errors.
  *
  * Suspend waits until the queues are idle, cancels the jobs that take too long,
- * saves the queues' positions and quiesces the device. Resume restores contexts and queues; rings, tables and regions
- * stay in memory. User processes are frozen throughout, so no doorbell is
- * written. Files may still be closed.
+ * saves the queues' positions and quiesces the device. Resume restores contexts
+ * and queues; rings, tables and regions stay in memory. User processes are
+ * frozen throughout, so no doorbell is written. Files may still be closed.
  */
 #include <linux/delay.h>
 #include <linux/module.h>
@@ -89,7 +89,7 @@ static int gtu_queues_suspend(struct gtu_device *gtu)
 		ret = gtu_queue_suspend(q);
 		if (ret == -EAGAIN && time_after(jiffies, end) && id != canceled) {
 			dev_warn(gtu->parent,
-				 "suspend: canceling jobs that did not end within %llu ms: queue %u of %s[%d]\n",
+				 "the suspend cancels jobs that did not end in time: limit %llu ms, queue %u of %s[%d]\n",
 				 gtu_scaled(ms), id, q->ctx->comm, q->ctx->pid);
 			canceled = id;
 			gtu_queue_end_jobs(q, false);
@@ -97,8 +97,9 @@ static int gtu_queues_suspend(struct gtu_device *gtu)
 			gtu_queue_end_jobs(q, true);
 			ret = 0;
 		} else if (ret && ret != -EAGAIN) {
-			dev_warn(gtu->parent, "cannot suspend: cannot read queue %u: %d\n", id,
-				 ret);
+			dev_warn(gtu->parent,
+				 "the driver cannot suspend the device, a queue cannot be read: queue %u, error %d\n",
+				 id, ret);
 		}
 		gtu_queue_unlock(q);
 		if (ret && ret != -EAGAIN)
@@ -135,10 +136,14 @@ static void gtu_contexts_suspend(struct gtu_device *gtu)
 	spin_unlock_irq(&gtu->ctx_lock);
 }
 
-/*
- * Suspend callback of the bus drivers. On success the device is idle and does
- * not access memory; gtu_resume() follows. On failure the reason is logged and
- * nothing has changed.
+/**
+ * gtu_suspend() - suspend callback of the bus drivers
+ * @dev: the bus device
+ *
+ * On success the device is idle and does not access memory; gtu_resume()
+ * follows. On failure the reason is logged and nothing has changed.
+ *
+ * Return: 0 or a negative errno
  */
 int gtu_suspend(struct device *dev)
 {
@@ -212,18 +217,23 @@ static void gtu_ctx_resume(struct gtu_ctx *ctx)
 	ret = ret ?: gtu_ctx_resume_queues(ctx);
 	if (ret) {
 		gtu_ctx_disable(ctx, ret, "context restore failed");
-		dev_warn(gtu->parent, "cannot restore context %u of %s[%d]: %d\n", ctx->id,
-			 ctx->comm, ctx->pid, ret);
+		dev_warn(gtu->parent,
+			 "the driver cannot restore a context: context %u of %s[%d], error %d\n",
+			 ctx->id, ctx->comm, ctx->pid, ret);
 		WRITE_ONCE(ctx->epoch, GTU_EPOCH_NEVER);
 	}
 out:
 	mutex_unlock(&ctx->lock);
 }
 
-/*
- * Resume callback of the bus drivers. Contexts that cannot be restored are
- * dead, as after a reset. Returns -ENODEV if the device does not come back; all
- * contexts are dead then.
+/**
+ * gtu_resume() - resume callback of the bus drivers
+ * @dev: the bus device
+ *
+ * Contexts that cannot be restored are dead, as after a reset.
+ *
+ * Return: 0, or -ENODEV if the device does not come back; all contexts are
+ * dead then
  */
 int gtu_resume(struct device *dev)
 {
@@ -251,9 +261,11 @@ int gtu_resume(struct device *dev)
 	return ret;
 }
 
-/*
- * A bus error occurred that only a reset clears: kill all contexts and leave
- * the registers alone.
+/**
+ * gtu_error_begin() - handle a bus error that only a reset clears
+ * @gtu: the device
+ *
+ * Kills all contexts and leaves the registers alone.
  */
 void gtu_error_begin(struct gtu_device *gtu)
 {
@@ -261,7 +273,14 @@ void gtu_error_begin(struct gtu_device *gtu)
 	gtu_queues_wake(gtu);
 }
 
-/* The registers are accessible again. */
+/**
+ * gtu_error_end() - restart the device after gtu_error_begin()
+ * @gtu: the device
+ *
+ * The registers are accessible again.
+ *
+ * Return: 0 or a negative errno
+ */
 int gtu_error_end(struct gtu_device *gtu)
 {
 	int ret = gtu_hw_restart(gtu);

@@ -48,15 +48,24 @@ static void gtu_queue_release(struct kref *ref)
 	kfree_rcu(q, rcu);
 }
 
+/**
+ * gtu_queue_put() - drop a reference to a queue
+ * @q: the queue
+ */
 void gtu_queue_put(struct gtu_queue *q)
 {
 	kref_put(&q->ref, gtu_queue_release);
 }
 
-/*
- * Look up queue @id of the context. Returns it with a reference, or an
- * ERR_PTR(). Does not take ctx->lock: waits and mmap() must not queue behind
- * another thread's call that waits for the device.
+/**
+ * gtu_queue_get() - look up a queue of a context
+ * @ctx: the context
+ * @id: id of the queue
+ *
+ * Does not take ctx->lock: waits and mmap() must not queue behind another
+ * thread's call that waits for the device.
+ *
+ * Return: the queue with a reference, or an ERR_PTR()
  */
 struct gtu_queue *gtu_queue_get(struct gtu_ctx *ctx, u32 id)
 {
@@ -70,9 +79,12 @@ struct gtu_queue *gtu_queue_get(struct gtu_ctx *ctx, u32 id)
 	return q ?: ERR_PTR(-ENOENT);
 }
 
-/*
- * Look up queue @id and lock its context, with a reference. Returns NULL if
- * there is no live queue.
+/**
+ * gtu_queue_lock() - look up a queue and lock its context
+ * @gtu: the device
+ * @id: id of the queue
+ *
+ * Return: the queue with a reference, or NULL if there is no live queue
  */
 struct gtu_queue *gtu_queue_lock(struct gtu_device *gtu, u32 id)
 {
@@ -95,6 +107,10 @@ struct gtu_queue *gtu_queue_lock(struct gtu_device *gtu, u32 id)
 	return q;
 }
 
+/**
+ * gtu_queue_unlock() - undo gtu_queue_lock()
+ * @q: the queue
+ */
 void gtu_queue_unlock(struct gtu_queue *q)
 {
 	struct gtu_ctx *ctx = q->ctx;
@@ -164,8 +180,15 @@ static struct gtu_queue *gtu_queue_new(struct gtu_ctx *ctx, u32 sq_log2, u32 cq_
 	return q;
 }
 
-/*
- * Returns a queue with a reference for the caller, besides that of the context.
+/**
+ * gtu_queue_create() - create a queue
+ * @ctx: the context
+ * @sq_log2: log2 of the entries of the submission ring
+ * @cq_log2: log2 of the entries of the completion ring
+ * @submit: GTU_QUEUE_SUBMIT
+ *
+ * Return: the queue with a reference for the caller, besides that of the
+ * context, or an ERR_PTR()
  */
 struct gtu_queue *gtu_queue_create(struct gtu_ctx *ctx, u32 sq_log2, u32 cq_log2, bool submit)
 {
@@ -211,11 +234,14 @@ out:
 	return ERR_PTR(ret);
 }
 
-/*
- * The device has dropped the queue, or may still use it (!@quiesced). Wakes
- * waiters, replaces mappings by blank pages, frees the rings and the id. If the
- * device may still use them, rings and id are leaked. Other references remain
- * valid.
+/**
+ * gtu_queue_kill() - end a queue that is not in its context any more
+ * @q: the queue
+ * @quiesced: the device has dropped the queue; otherwise it may still use it
+ *
+ * Wakes waiters, replaces mappings by blank pages, frees the rings and the id.
+ * If the device may still use them, rings and id are leaked. Other references
+ * remain valid.
  */
 void gtu_queue_kill(struct gtu_queue *q, bool quiesced)
 {
@@ -234,6 +260,13 @@ void gtu_queue_kill(struct gtu_queue *q, bool quiesced)
 	ida_free(&gtu->queue_ids, q->id);
 }
 
+/**
+ * gtu_queue_destroy() - destroy a queue
+ * @ctx: the context
+ * @id: id of the queue
+ *
+ * Return: 0 or a negative errno, as ioctl(QUEUE_DESTROY)
+ */
 int gtu_queue_destroy(struct gtu_ctx *ctx, u32 id)
 {
 	struct gtu_queue *q;
@@ -254,10 +287,16 @@ int gtu_queue_destroy(struct gtu_ctx *ctx, u32 id)
 	return ret;
 }
 
-/*
+/**
+ * gtu_queue_reset() - reset a queue
+ * @ctx: the context
+ * @id: id of the queue
+ *
  * Disables and enables the queue instead of using GTU_MBOX_QUEUE_RESET: old
  * completions would look new in a restarted ring, so clear it while the device
  * does not use it.
+ *
+ * Return: 0 or a negative errno, as ioctl(QUEUE_RESET)
  */
 int gtu_queue_reset(struct gtu_ctx *ctx, u32 id)
 {
@@ -285,10 +324,14 @@ out:
 	return ret;
 }
 
-/*
- * Restore a queue after a system suspend at its saved position, with its rings
- * unchanged. Returns -EOPNOTSUPP if the position is not 0 and the device lacks
- * GTU_CAP_SEEK.
+/**
+ * gtu_queue_resume() - restore a queue after a system suspend
+ * @q: the queue
+ *
+ * It continues at its saved position, with its rings unchanged.
+ *
+ * Return: 0, or -EOPNOTSUPP if the position is not 0 and the device lacks
+ * GTU_CAP_SEEK, or another negative errno
  */
 int gtu_queue_resume(struct gtu_queue *q)
 {
@@ -313,7 +356,12 @@ int gtu_queue_resume(struct gtu_queue *q)
 	return 0;
 }
 
-/* The device has dropped the queue's jobs: it reads GTU_QUEUE_DISABLED until its reset. */
+/**
+ * gtu_queue_drop() - record that the device has dropped the queue's jobs
+ * @q: the queue
+ *
+ * The queue reads GTU_QUEUE_DISABLED until its reset.
+ */
 void gtu_queue_drop(struct gtu_queue *q)
 {
 	WRITE_ONCE(q->status->state, cpu_to_le32(GTU_QUEUE_DISABLED));
@@ -321,9 +369,11 @@ void gtu_queue_drop(struct gtu_queue *q)
 	gtu_submit_reset(q);
 }
 
-/*
- * Stop all jobs of the context. Returns 0, or an error if a queue may still be
- * running.
+/**
+ * gtu_queues_stop() - stop all jobs of the context
+ * @ctx: the context
+ *
+ * Return: 0, or an error if a queue may still be running
  */
 int gtu_queues_stop(struct gtu_ctx *ctx)
 {
@@ -342,9 +392,16 @@ int gtu_queues_stop(struct gtu_ctx *ctx)
 	return first;
 }
 
-/*
- * Cancel the jobs before @until, or @all that were submitted, with
- * GTU_CPL_CANCELED. Their completions may be written after the return.
+/**
+ * gtu_queue_cancel() - cancel jobs of a queue
+ * @ctx: the context
+ * @id: id of the queue
+ * @all: all that were submitted
+ * @until: otherwise those before this index
+ *
+ * They complete with GTU_CPL_CANCELED, possibly after the return.
+ *
+ * Return: 0 or a negative errno, as ioctl(QUEUE_CANCEL)
  */
 int gtu_queue_cancel(struct gtu_ctx *ctx, u32 id, bool all, u32 until)
 {

@@ -101,10 +101,16 @@ out:
 	return ret;
 }
 
-/*
- * Publish @r to the device. On success the table owns @r and *@key names it.
- * The caller must not use @r afterwards: a user who guesses the key can remove
- * it.
+/**
+ * gtu_region_publish() - publish a region to the device
+ * @ctx: the context
+ * @r: the region
+ * @key: out: names the region
+ *
+ * On success the table owns @r. The caller must not use @r afterwards: a user
+ * who guesses the key can remove it.
+ *
+ * Return: 0 or a negative errno
  */
 int gtu_region_publish(struct gtu_ctx *ctx, struct gtu_region *r, u32 *key)
 {
@@ -125,7 +131,15 @@ static struct gtu_region *gtu_slot_region(struct gtu_ctx *ctx, u32 slot)
 	return slot < ctx->slots ? ctx->region[array_index_nospec(slot, ctx->slots)] : NULL;
 }
 
-/* The user's region in @slot, or NULL. Called under ctx->lock or region_lock. */
+/**
+ * gtu_region_at() - the user's region in a slot
+ * @ctx: the context
+ * @slot: slot of the region table
+ *
+ * Called under ctx->lock or region_lock.
+ *
+ * Return: the region, or NULL
+ */
 struct gtu_region *gtu_region_at(struct gtu_ctx *ctx, u32 slot)
 {
 	struct gtu_region *r = gtu_slot_region(ctx, slot);
@@ -133,7 +147,15 @@ struct gtu_region *gtu_region_at(struct gtu_ctx *ctx, u32 slot)
 	return r && !r->internal ? r : NULL;
 }
 
-/* The region that a user's @key names, or NULL. Called under ctx->lock. */
+/**
+ * gtu_region_find() - the region that a user names
+ * @ctx: the context
+ * @key: key of the region
+ *
+ * Called under ctx->lock.
+ *
+ * Return: the region, or NULL
+ */
 struct gtu_region *gtu_region_find(struct gtu_ctx *ctx, u32 key)
 {
 	struct gtu_region *r = gtu_region_at(ctx, gtu_key_slot(key));
@@ -159,7 +181,8 @@ static int gtu_slot_invalidate(struct gtu_ctx *ctx, u32 slot, u32 key)
 	int ret = GTU_MBOX(gtu, ctx->epoch, GTU_MBOX_INVALIDATE, ctx->id, slot);
 
 	if (ret == -EBUSY) {
-		gtu_dump(gtu, ctx, "region in use: stopping the queues of context %u, key %#x",
+		gtu_dump(gtu, ctx,
+			 "the device still uses a region, its queues are stopped: context %u, key %#x",
 			 ctx->id, key);
 		gtu_queues_stop(ctx);
 		ret = GTU_MBOX(gtu, ctx->epoch, GTU_MBOX_INVALIDATE, ctx->id, slot);
@@ -167,13 +190,20 @@ static int gtu_slot_invalidate(struct gtu_ctx *ctx, u32 slot, u32 key)
 	return ret;
 }
 
-/*
- * Revoke a region of the user or, if @internal, of the driver. On a device that does not check accesses, first wait for
- * jobs that name it. Then clear the entry and have the device confirm that no
- * access is in flight.
+/**
+ * gtu_region_remove() - revoke a region
+ * @ctx: the context
+ * @key: key of the region
+ * @internal: the region is of the driver, not of the user
  *
- * If it does not, escalate: stop the context's queues, reset the device, stop
- * its DMA. If none of these can be shown to have worked, leak the pages.
+ * On a device that does not check accesses, first wait for jobs that name it.
+ * Then clear the entry and have the device confirm that no access is in
+ * flight.
+ *
+ * If it does not, escalate: stop the queues of the context, reset the device,
+ * stop its DMA. If none of these can be shown to have worked, leak the pages.
+ *
+ * Return: 0 or a negative errno
  */
 int gtu_region_remove(struct gtu_ctx *ctx, u32 key, bool internal)
 {

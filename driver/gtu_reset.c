@@ -10,9 +10,12 @@
 
 #define GTU_RESET_TIMEOUT_US	(2 * USEC_PER_SEC)
 
-/*
- * Mark the device dead for good. Waiters return -ENODEV; programs that poll the
- * rings read GTU_QUEUE_DISABLED. May be called in interrupt context.
+/**
+ * gtu_set_dead() - mark the device dead for good
+ * @gtu: the device
+ *
+ * Waiters return -ENODEV; programs that poll the rings read
+ * GTU_QUEUE_DISABLED. May be called in interrupt context.
  */
 void gtu_set_dead(struct gtu_device *gtu)
 {
@@ -22,13 +25,18 @@ void gtu_set_dead(struct gtu_device *gtu)
 	gtu_queues_wake(gtu);
 }
 
-/*
- * Check that the device responds. GTU_REG_MAGIC is read because any other
- * register may legitimately read as all ones. Returns 0 or -ENODEV.
+/**
+ * gtu_alive() - check that the device responds
+ * @gtu: the device
  *
- * A device that fails to respond during a function reset by the PCI core is not
- * marked dead here: gtu_reset_end() decides. Such a reset sets the epoch to 0,
- * and a new epoch follows it.
+ * GTU_REG_MAGIC is read because any other register may legitimately read as
+ * all ones.
+ *
+ * A device that fails to respond during a function reset by the PCI core is
+ * not marked dead here: gtu_reset_end() decides. Such a reset sets the epoch
+ * to 0, and a new epoch follows it.
+ *
+ * Return: 0 or -ENODEV
  */
 int gtu_alive(struct gtu_device *gtu)
 {
@@ -63,11 +71,17 @@ static bool gtu_quiesce_once(struct gtu_device *gtu, struct gtu_ctx *held)
 		gtu->quiesced = gtu->bus->quiesce(gtu);
 		if (!gtu->quiesced)
 			dev_err(gtu->parent,
-				"cannot stop DMA: leaking the memory that the device can access\n");
+				"the driver cannot stop DMA and leaks the memory that the device can access\n");
 	}
 	return gtu->quiesced;
 }
 
+/**
+ * gtu_quiesce() - stop the device's memory accesses
+ * @gtu: the device
+ *
+ * Return: true if it is certain that none is in flight any more
+ */
 bool gtu_quiesce(struct gtu_device *gtu)
 {
 	bool quiesced;
@@ -143,9 +157,11 @@ static int gtu_reset_registers(struct gtu_device *gtu, u32 before)
 	return gtu_reset_wait(gtu, before);
 }
 
-/*
- * Reset the device, for a bus that cannot block its memory accesses. Returns
- * true if the device has dropped all addresses.
+/**
+ * gtu_hw_reset() - reset the device, for a bus that cannot block its memory accesses
+ * @gtu: the device
+ *
+ * Return: true if the device has dropped all addresses
  */
 bool gtu_hw_reset(struct gtu_device *gtu)
 {
@@ -170,7 +186,7 @@ static int gtu_reset_and_reload(struct gtu_device *gtu, bool dma_off)
 		ret = gtu_reload(gtu);
 	trace_gtu_reset(gtu, before, ret);
 	if (ret) {
-		dev_err(gtu->parent, "reset failed: %d\n", ret);
+		dev_err(gtu->parent, "the device reset failed: %d\n", ret);
 		gtu_set_dead(gtu);
 	}
 	return ret;
@@ -184,10 +200,16 @@ static int gtu_reset_locked(struct gtu_device *gtu)
 	return ret;
 }
 
-/*
+/**
+ * gtu_force_quiesce() - reset the device or, failing that, quiesce it
+ * @ctx: the context
+ * @why: reason, for the log
+ *
  * Called under ctx->lock for a published context when the device did not
- * release its resources: reset the device or, failing that, quiesce it. Returns
- * true if the device certainly does not access them any more.
+ * release its resources.
+ *
+ * Return: true if the device certainly does not access the resources of the
+ * context any more
  */
 bool gtu_force_quiesce(struct gtu_ctx *ctx, const char *why)
 {
@@ -199,7 +221,7 @@ bool gtu_force_quiesce(struct gtu_ctx *ctx, const char *why)
 		gtu_dump(gtu, ctx, "%s (context %u)", why, ctx->id);
 	mutex_lock(&gtu->mbox_lock);
 	if (gtu->epoch == epoch && READ_ONCE(gtu->state) == GTU_STATE_UP) {
-		dev_err(gtu->parent, "resetting the device: %s\n", why);
+		dev_err(gtu->parent, "the driver resets the device: %s\n", why);
 		gtu_reset_locked(gtu);
 	}
 	/* A device that is up in a later epoch has dropped the context. */
@@ -209,9 +231,11 @@ bool gtu_force_quiesce(struct gtu_ctx *ctx, const char *why)
 	return quiesced;
 }
 
-/*
- * The PCI core is about to reset the function, for example through sysfs. Kill
- * all contexts and hold the mailbox until gtu_reset_end().
+/**
+ * gtu_reset_begin() - prepare for a function reset by the PCI core, for example through sysfs
+ * @gtu: the device
+ *
+ * Kills all contexts and holds the mailbox until gtu_reset_end().
  */
 void gtu_reset_begin(struct gtu_device *gtu)
 {
@@ -221,6 +245,10 @@ void gtu_reset_begin(struct gtu_device *gtu)
 	gtu_queues_wake(gtu);
 }
 
+/**
+ * gtu_reset_end() - restart the device after a function reset by the PCI core
+ * @gtu: the device
+ */
 void gtu_reset_end(struct gtu_device *gtu)
 {
 	int ret = gtu_reset_wait(gtu, 0);
@@ -235,7 +263,7 @@ void gtu_reset_end(struct gtu_device *gtu)
 		ret = gtu_reload(gtu);
 	trace_gtu_reset(gtu, 0, ret);
 	if (ret) {
-		dev_err(gtu->parent, "function reset failed: %d\n", ret);
+		dev_err(gtu->parent, "the function reset failed: %d\n", ret);
 		gtu_set_dead(gtu);
 	}
 	/* Wake again: the device wrote queue states until it was reset. */
@@ -243,10 +271,12 @@ void gtu_reset_end(struct gtu_device *gtu)
 	mutex_unlock(&gtu->mbox_lock);
 }
 
-/*
- * Quiesce the device and stop accessing its registers, for a system suspend or
- * a bus error. Contexts read as dead meanwhile; the caller decides which of
- * them are.
+/**
+ * gtu_hw_stop() - quiesce the device and stop accessing its registers
+ * @gtu: the device
+ *
+ * For a system suspend or a bus error. Contexts read as dead meanwhile; the
+ * caller decides which of them are.
  */
 void gtu_hw_stop(struct gtu_device *gtu)
 {
@@ -257,9 +287,13 @@ void gtu_hw_stop(struct gtu_device *gtu)
 	mutex_unlock(&gtu->mbox_lock);
 }
 
-/*
- * Restart the device after gtu_hw_stop(), as after a reset. Does not wake
- * waiters of dead contexts.
+/**
+ * gtu_hw_restart() - restart the device after gtu_hw_stop(), as after a reset
+ * @gtu: the device
+ *
+ * Does not wake waiters of dead contexts.
+ *
+ * Return: 0 or a negative errno
  */
 int gtu_hw_restart(struct gtu_device *gtu)
 {
@@ -274,8 +308,13 @@ int gtu_hw_restart(struct gtu_device *gtu)
 	return ret;
 }
 
-/*
- * Start the device from any state. Event rings and interrupts must be set up.
+/**
+ * gtu_hw_start() - start the device from any state
+ * @gtu: the device
+ *
+ * Event rings and interrupts must be set up.
+ *
+ * Return: 0 or a negative errno
  */
 int gtu_hw_start(struct gtu_device *gtu)
 {

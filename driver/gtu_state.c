@@ -298,6 +298,10 @@ static int gtu_debugfs_show(struct seq_file *file, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(gtu_debugfs);
 
+/**
+ * gtu_debugfs_add() - create the debugfs files of a device
+ * @gtu: the device
+ */
 void gtu_debugfs_add(struct gtu_device *gtu)
 {
 	struct dentry *dir = debugfs_create_dir(dev_name(&gtu->dev), gtu_debugfs_root);
@@ -309,17 +313,28 @@ void gtu_debugfs_add(struct gtu_device *gtu)
 	gtu->debugfs = dir;
 }
 
-/* Waits for readers. */
+/**
+ * gtu_debugfs_remove() - remove the debugfs files of a device
+ * @gtu: the device
+ *
+ * Waits for readers.
+ */
 void gtu_debugfs_remove(struct gtu_device *gtu)
 {
 	debugfs_remove_recursive(gtu->debugfs);
 }
 
+/**
+ * gtu_debugfs_init() - create the driver's debugfs folder
+ */
 void gtu_debugfs_init(void)
 {
 	gtu_debugfs_root = debugfs_create_dir(GTU_NAME, NULL);
 }
 
+/**
+ * gtu_debugfs_exit() - remove the driver's debugfs folder
+ */
 void gtu_debugfs_exit(void)
 {
 	debugfs_remove_recursive(gtu_debugfs_root);
@@ -340,11 +355,16 @@ static void gtu_dump_keep(struct gtu_device *gtu, struct gtu_ctx *held, const ch
 	dev_coredumpv(gtu->parent, t.buf, min(t.used, t.bytes - 1), GFP_KERNEL);
 }
 
-/*
- * Save the device's state as a device coredump, with one line in the log, for
- * the reason given by @format. The kernel keeps it for some minutes or until it
- * is written to, and takes no second one meanwhile. @held: context whose lock
- * the caller holds, or NULL. The caller holds no other lock of the driver.
+/**
+ * gtu_dump() - save the device's state as a device coredump
+ * @gtu: the device
+ * @held: context whose lock the caller holds, or NULL
+ * @format: reason, as for printk()
+ * @...: arguments of @format
+ *
+ * Writes one line to the log. The kernel keeps the dump for some minutes or
+ * until it is written to, and takes no second one meanwhile. The caller holds
+ * no other lock of the driver than that of @held.
  */
 void gtu_dump(struct gtu_device *gtu, struct gtu_ctx *held, const char *format, ...)
 {

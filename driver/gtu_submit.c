@@ -21,10 +21,17 @@
  */
 #define GTU_SETTLE_NS		(2 * NSEC_PER_SEC)
 
-/*
- * Copy from the memory of a region, as the CPU sees it. Not from the aperture,
- * which can be slow, nor from imported memory, which may not be mapped for the
- * CPU.
+/**
+ * gtu_region_read() - copy from the memory of a region, as the CPU sees it
+ * @r: the region
+ * @offset: offset of the first byte in the region
+ * @to: where to write
+ * @bytes: number of bytes
+ *
+ * Not from the aperture, which can be slow, nor from imported memory, which
+ * may not be mapped for the CPU.
+ *
+ * Return: 0 or a negative errno
  */
 int gtu_region_read(struct gtu_region *r, u64 offset, void *to, size_t bytes)
 {
@@ -103,10 +110,12 @@ static int gtu_blocks_alloc(struct gtu_queue *q)
 	return 0;
 }
 
-/*
- * Free the parameter blocks. The queue is dead and not in its context any more;
- * ctx->lock is not held. Teardown of the context may have removed the region
- * already.
+/**
+ * gtu_submit_end() - free the parameter blocks of a queue
+ * @q: the queue
+ *
+ * The queue is dead and not in its context any more; ctx->lock is not held.
+ * Teardown of the context may have removed the region already.
  */
 void gtu_submit_end(struct gtu_queue *q)
 {
@@ -114,7 +123,12 @@ void gtu_submit_end(struct gtu_queue *q)
 		gtu_region_remove(q->ctx, q->blocks_key, true);
 }
 
-/* The rings restart at index 0, or the queue is dead. */
+/**
+ * gtu_submit_reset() - forget submitted jobs
+ * @q: the queue
+ *
+ * The rings restart at index 0, or the queue is dead.
+ */
 void gtu_submit_reset(struct gtu_queue *q)
 {
 	lockdep_assert_held(&q->ctx->lock);
@@ -125,7 +139,12 @@ void gtu_submit_reset(struct gtu_queue *q)
 		memset(q->last_use, 0, q->ctx->slots * sizeof(*q->last_use));
 }
 
-/* Allocate what a queue of GTU_QUEUE_SUBMIT needs besides its rings. */
+/**
+ * gtu_submit_init() - allocate what a queue of GTU_QUEUE_SUBMIT needs besides its rings
+ * @q: the queue
+ *
+ * Return: 0 or a negative errno
+ */
 int gtu_submit_init(struct gtu_queue *q)
 {
 	q->submit = true;
@@ -257,10 +276,14 @@ static int gtu_submit_copy(struct gtu_ctx *ctx, struct gtu_hw_desc *batch, unsig
 	return *inside < 0 ? *inside : fault ? -EFAULT : 0;
 }
 
-/*
- * Submit descriptors until one cannot be taken. Returns 0 if any was taken;
- * sets the out fields of @a. Called inside gtu_enter(); *@inside is negative on
- * return if the device died.
+/**
+ * gtu_submit() - submit descriptors until one cannot be taken
+ * @q: the queue
+ * @a: the arguments; its out fields are set
+ * @inside: in and out: return value of gtu_enter(); negative on return if the
+ *	device died
+ *
+ * Return: 0 if any was taken, or a negative errno
  */
 int gtu_submit(struct gtu_queue *q, struct gtu_ioctl_submit *a, int *inside)
 {
@@ -301,7 +324,10 @@ int gtu_submit(struct gtu_queue *q, struct gtu_ioctl_submit *a, int *inside)
 	return ret;
 }
 
-/*
+/**
+ * gtu_submit_notify() - tell the device to check the stream rings again
+ * @q: the queue
+ *
  * Users without a doorbell page cannot signal that they freed stream ring
  * entries: every wait does it for them.
  */
@@ -338,11 +364,15 @@ static struct gtu_queue *gtu_submit_find_user(struct gtu_ctx *ctx, u32 slot, u32
 	return NULL;
 }
 
-/*
- * Wait until no job names @r, or stop the jobs, before its entry is cleared on
- * a device that does not check accesses. Drops ctx->lock while waiting; new
- * jobs that name @r are refused meanwhile. On -EINTR nothing has changed; on -EIO
- * jobs may still be running.
+/**
+ * gtu_submit_settle() - wait until no job names a region, or stop the jobs
+ * @ctx: the context
+ * @r: the region
+ *
+ * Called before the entry is cleared on a device that does not check accesses.
+ * Drops ctx->lock while waiting; new jobs that name @r are refused meanwhile.
+ *
+ * Return: 0, -EINTR (nothing has changed), or -EIO (jobs may still be running)
  */
 int gtu_submit_settle(struct gtu_ctx *ctx, struct gtu_region *r)
 {
@@ -369,7 +399,7 @@ int gtu_submit_settle(struct gtu_ctx *ctx, struct gtu_region *r)
 		}
 		if (ret && gtu_submit_find_user(ctx, slot, &index)) {
 			dev_err_ratelimited(ctx->gtu->parent,
-				"jobs use a removed region: stopping the queues of context %u\n",
+				"jobs still name a removed region, their queues are stopped: context %u\n",
 				ctx->id);
 			/* the caller quiesces the device if that fails */
 			return gtu_queues_stop(ctx) ? -EIO : 0;

@@ -82,6 +82,12 @@ static const char *gtu_name_of(const char *const *names, unsigned int n, unsigne
 }
 #define NAME_OF(names, i) gtu_name_of(names, ARRAY_SIZE(names), i)
 
+/**
+ * gtu_opcode_name() - name of an opcode
+ * @opcode: GTU_OP_*
+ *
+ * Return: the name, or "?"
+ */
 const char *gtu_opcode_name(unsigned int opcode)
 {
 #define OPCODE_NAME(UNIT, NAME, name, ...) [GTU_OP_##NAME] = name,
@@ -91,6 +97,12 @@ const char *gtu_opcode_name(unsigned int opcode)
 	return NAME_OF(names, opcode);
 }
 
+/**
+ * gtu_cpl_name() - name of a completion status
+ * @status: GTU_CPL_*
+ *
+ * Return: the name, or "?"
+ */
 const char *gtu_cpl_name(unsigned int status)
 {
 	static const char *const names[] = {
@@ -106,6 +118,12 @@ const char *gtu_cpl_name(unsigned int status)
 	return NAME_OF(names, status);
 }
 
+/**
+ * gtu_queue_state_name() - name of a queue state
+ * @state: GTU_QUEUE_*
+ *
+ * Return: the name, or "?"
+ */
 const char *gtu_queue_state_name(unsigned int state)
 {
 	static const char *const names[] = {
@@ -212,7 +230,10 @@ static ssize_t gtu_field_show(struct device *dev, struct device_attribute *attr,
 	return ret ?: sysfs_emit(buf, "%llu\n", value);
 }
 
-/* Set dev.groups to the groups of the units that the device has. */
+/**
+ * gtu_sysfs_units() - set dev.groups to the groups of the units that the device has
+ * @gtu: the device
+ */
 void gtu_sysfs_units(struct gtu_device *gtu)
 {
 	unsigned int unit, kind, n = 0;
@@ -224,7 +245,9 @@ void gtu_sysfs_units(struct gtu_device *gtu)
 	gtu->dev.groups = gtu->groups;
 }
 
-/* Build attributes and groups from gtu_fields[], once at module init. */
+/**
+ * gtu_sysfs_init() - build attributes and groups from gtu_fields[], once at module init
+ */
 void gtu_sysfs_init(void)
 {
 	struct attribute **list = gtu_field_list;

@@ -164,12 +164,19 @@ static void gtu_watchdog_work(struct work_struct *work)
 		gtu_watchdog_start(gtu);
 }
 
+/**
+ * gtu_watchdog_init() - initialize the watchdog
+ * @gtu: the device
+ */
 void gtu_watchdog_init(struct gtu_device *gtu)
 {
 	INIT_DELAYED_WORK(&gtu->watchdog, gtu_watchdog_work);
 }
 
-/*
+/**
+ * gtu_watchdog_start() - run the watchdog while there are waiters
+ * @gtu: the device
+ *
  * Called before waiting, under srcu, with a device that is up: see
  * gtu_watchdog_stop().
  */
@@ -178,7 +185,10 @@ void gtu_watchdog_start(struct gtu_device *gtu)
 	queue_delayed_work(system_unbound_wq, &gtu->watchdog, gtu_watchdog_period());
 }
 
-/* Stop the watchdog when no thread can enter any more. */
+/**
+ * gtu_watchdog_stop() - stop the watchdog when no thread can enter any more
+ * @gtu: the device
+ */
 void gtu_watchdog_stop(struct gtu_device *gtu)
 {
 	cancel_delayed_work_sync(&gtu->watchdog);

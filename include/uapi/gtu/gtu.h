@@ -430,9 +430,9 @@ struct gtu_ioctl_queue_cancel {
  * @fd: eventfd; -1: none any more
  *
  * Every event of the queue signals the eventfd: one requested by QUEUE_ARM,
- * GTU_SUBMIT_ARM or the doorbells ARM and ARM_STREAM, an error, the reset or end of the queue, a reset or removal of the
- * device. Signals can be spurious: check the ring. A queue has at most one eventfd;
- * a new one replaces it.
+ * GTU_SUBMIT_ARM or the doorbells ARM and ARM_STREAM, an error, the reset or end
+ * of the queue, a reset or removal of the device. Signals can be spurious: check
+ * the ring. A queue has at most one eventfd; a new one replaces it.
  *
  * WAIT also uses the ARM doorbell of the queue and replaces a request by doorbell,
  * whose event then can be up to two seconds late. It does not replace requests by

@@ -22,6 +22,7 @@
 #define GIB		1073741824.0
 #define ROUNDS_MIN	9
 #define ROUNDS_MAX	2000
+#define TICKS_MIN	20
 
 static const struct gtu_hw_desc nop = { .opcode = GTU_OP_NOP };
 
@@ -34,23 +35,6 @@ static uint64_t cpu_ns(void)
 }
 
 /* ---- Timed operations ------------------------------------------------------------- */
-
-/* State of one operation; prepare() sets it up, finish() releases it. */
-struct work {
-	struct ioctl_bench *b;
-	struct raw_queue q;
-	int eventfd;
-	uint64_t buffer;		/* offset for mmap */
-	uint32_t key;
-};
-
-struct operation {
-	const char *name, *what;
-	bool kernel;			/* needs a driver */
-	int (*prepare)(struct work *w, struct gtu_error *err);
-	int (*once)(struct work *w, struct gtu_error *err);
-	int (*after)(struct work *w, struct gtu_error *err);	/* untimed clean-up; may be NULL */
-};
 
 static int call_getppid(struct work *w, struct gtu_error *err)
 {
@@ -67,12 +51,12 @@ static int call_info(struct work *w, struct gtu_error *err)
 	return raw_ioctl(&w->b->raw, GTU_IOCTL_INFO, &info, "INFO", err);
 }
 
-static int plain_queue(struct work *w, struct gtu_error *err)
+int work_plain_queue(struct work *w, struct gtu_error *err)
 {
 	return raw_queue_create(&w->b->raw, false, &w->q, err);
 }
 
-static int checked_queue(struct work *w, struct gtu_error *err)
+int work_checked_queue(struct work *w, struct gtu_error *err)
 {
 	return raw_queue_create(&w->b->raw, true, &w->q, err);
 }
@@ -82,7 +66,7 @@ static int submit_one(struct work *w, struct gtu_error *err)
 	return raw_submit(&w->q, 1, err);
 }
 
-static int spin(struct work *w, struct gtu_error *err)
+int work_spin(struct work *w, struct gtu_error *err)
 {
 	return raw_spin(&w->q, err);
 }
@@ -110,7 +94,7 @@ static int submit_and_wait(struct work *w, struct gtu_error *err)
 static int with_eventfd(struct work *w, struct gtu_error *err)
 {
 	struct gtu_ioctl_queue_eventfd e = { .size = sizeof(e) };
-	int rc = plain_queue(w, err);
+	int rc = work_plain_queue(w, err);
 
 	if (rc)
 		return rc;
@@ -214,7 +198,7 @@ static int queue_and_end(struct work *w, struct gtu_error *err)
 	return rc;
 }
 
-static int make_buffer(struct work *w, struct gtu_error *err)
+int work_buffer(struct work *w, struct gtu_error *err)
 {
 	struct gtu_ioctl_buffer_alloc a = { .size = sizeof(a), .length = MAP_BYTES, .rights = GTU_RIGHT_READ };
 	int rc = raw_ioctl(&w->b->raw, GTU_IOCTL_BUFFER_ALLOC, &a, "driver buffer", err);
@@ -236,34 +220,42 @@ static int map_and_unmap(struct work *w, struct gtu_error *err)
 }
 
 static const struct operation operations[] = {
-	{ "syscall", "a system call that does nothing (getppid)", false, NULL, call_getppid, NULL },
-	{ "null_ioctl", "ioctl(INFO)", true, NULL, call_info, NULL },
-	{ "submit_doorbell", "one job into the ring, doorbell", true, plain_queue, submit_one, spin },
-	{ "submit_ioctl", "one job by ioctl(SUBMIT)", true, checked_queue, submit_one, spin },
-	{ "submit_library", "gtu_submit() of one job", false, NULL, library_submit, library_next },
-	{ "trip_memory", "doorbell, then polling memory for the completion", true, plain_queue, submit_and_spin,
+	{ "syscall", "a system call that does nothing (getppid)", false, NULL, call_getppid, NULL, NULL },
+	{ "null_ioctl", "ioctl(INFO)", true, NULL, call_info, NULL, NULL },
+	{ "submit_doorbell", "one job into the ring, doorbell", true, work_plain_queue, submit_one, work_spin, NULL },
+	{ "submit_ioctl", "one job by ioctl(SUBMIT)", true, work_checked_queue, submit_one, work_spin, NULL },
+	{ "submit_library", "gtu_submit() of one job", false, NULL, library_submit, library_next, NULL },
+	{ "trip_memory", "doorbell, then polling memory for the completion", true, work_plain_queue, submit_and_spin, NULL,
 	  NULL },
-	{ "trip_wait", "doorbell, then ioctl(WAIT)", true, plain_queue, submit_and_wait, NULL },
-	{ "trip_eventfd", "doorbell, ARM, then read() of an eventfd", true, with_eventfd, submit_and_eventfd, NULL },
-	{ "trip_poll", "doorbell, ARM, then poll() and read() of the device", true, plain_queue, submit_and_poll,
+	{ "trip_wait", "doorbell, then ioctl(WAIT)", true, work_plain_queue, submit_and_wait, NULL, NULL },
+	{ "trip_eventfd", "doorbell, ARM, then read() of an eventfd", true, with_eventfd, submit_and_eventfd, NULL, NULL },
+	{ "trip_poll", "doorbell, ARM, then poll() and read() of the device", true, work_plain_queue, submit_and_poll, NULL,
 	  NULL },
-	{ "trip_library", "gtu_do(): polls briefly, then sleeps", false, NULL, library_do, NULL },
-	{ "mmap", "mmap() and munmap() of 2 MiB of a driver buffer", true, make_buffer, map_and_unmap, NULL },
-	{ "queue", "creating and destroying a queue by the library", false, NULL, queue_and_end, NULL },
-	{ "context", "open() and close() of the device", false, NULL, open_and_close, NULL },
+	{ "trip_library", "gtu_do(): polls briefly, then sleeps", false, NULL, library_do, NULL, NULL },
+	{ "mmap", "mmap() and munmap() of 2 MiB of a driver buffer", true, work_buffer, map_and_unmap, NULL, NULL },
+	{ "queue", "creating and destroying a queue by the library", false, NULL, queue_and_end, NULL, NULL },
+	{ "context", "open() and close() of the device", false, NULL, open_and_close, NULL, NULL },
 };
 #define OPERATIONS (sizeof(operations) / sizeof(operations[0]))
-_Static_assert(OPERATIONS <= IOCTL_SERIES, "every operation needs a series");
 
-static void finish(struct work *w)
+int work_remove(struct work *w, struct gtu_error *err)
 {
 	struct gtu_ioctl_region_remove rm = { .size = sizeof(rm), .key = w->key };
 
+	w->key = 0;
+	return rm.key ? raw_ioctl(&w->b->raw, GTU_IOCTL_REGION_REMOVE, &rm, "REGION_REMOVE", err) : 0;
+}
+
+static void finish(struct work *w)
+{
 	raw_queue_destroy(&w->q);
+	raw_queue_destroy(&w->other);
 	if (w->eventfd >= 0)
 		close(w->eventfd);
-	if (w->key)
-		raw_ioctl(&w->b->raw, GTU_IOCTL_REGION_REMOVE, &rm, "REGION_REMOVE", NULL);
+	if (w->dmabuf >= 0)
+		close(w->dmabuf);
+	work_remove(w, NULL);
+	free(w->page);
 }
 
 static int ascending(const void *a, const void *b)
@@ -273,14 +265,12 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int tick(struct ioctl_bench *b, const char *what, unsigned done, unsigned total, struct gtu_error *err)
+int bench_tick(const char *what, unsigned done, unsigned total, struct gtu_error *err)
 {
-	(void)b;
 	return gtu_tick(cli_progress(), what, done, total) ? gtu_fail(err, GTU_ERR_INTERRUPTED, "interrupted") : 0;
 }
 
-/* Record an unsupported case in @text and go on; any other error ends the benchmark. */
-static int unsupported(int rc, char *text, struct gtu_error *err)
+int bench_unsupported(int rc, char *text, const struct gtu_error *err)
 {
 	if (rc != GTU_ERR_UNSUPPORTED)
 		return rc;
@@ -291,7 +281,7 @@ static int unsupported(int rc, char *text, struct gtu_error *err)
 static int measure(struct ioctl_bench *b, const struct operation *t, double seconds, struct gtu_error *err)
 {
 	struct series *s = &b->series[b->n_series++];
-	struct work w = { .b = b, .eventfd = -1 };
+	struct work w = { .b = b, .eventfd = -1, .dmabuf = -1 };
 	const uint64_t end = gtu_now_ns() + (uint64_t)(seconds * 1e9);
 	uint64_t calls = 0;
 	int rc = 0;
@@ -308,8 +298,14 @@ static int measure(struct ioctl_bench *b, const struct operation *t, double seco
 	if (t->prepare)
 		rc = t->prepare(&w, err);
 	while (!rc && s->n < IOCTL_SAMPLES && (s->n < 20 || gtu_now_ns() < end)) {
-		const uint64_t before = b->raw.calls, start = gtu_now_ns();
+		uint64_t before, start;
 
+		if (t->before)
+			rc = t->before(&w, err);
+		if (rc)
+			break;
+		before = b->raw.calls;
+		start = gtu_now_ns();
 		rc = t->once(&w, err);
 		s->ns[s->n] = gtu_now_ns() - start;
 		calls += b->raw.calls - before;
@@ -317,10 +313,10 @@ static int measure(struct ioctl_bench *b, const struct operation *t, double seco
 		if (!rc && t->after)
 			rc = t->after(&w, err);
 		if (!rc && !(s->n & 255))
-			rc = tick(b, t->name, b->n_series, OPERATIONS, err);
+			rc = bench_tick(t->name, b->n_series, OPERATIONS + ioctl_calls_count, err);
 	}
 	finish(&w);
-	rc = unsupported(rc, s->unsupported, err);
+	rc = bench_unsupported(rc, s->unsupported, err);
 	if (s->unsupported[0])
 		s->n = 0;
 	s->calls = s->n ? (double)calls / s->n : 0;
@@ -333,15 +329,16 @@ static int measure(struct ioctl_bench *b, const struct operation *t, double seco
 /*
  * Reading the thread's clock is expensive, so a whole ring of jobs is submitted between two
  * readings. Waiting is not timed. The result is the median over rings, because in a guest CPU time
- * includes time stolen by the host.
+ * includes time stolen by the host. If the kernel counts ticks, most rings take 0: then the result is
+ * the mean, of as many rings as it takes to see TICKS_MIN ticks, within four times the time.
  */
 static int cost_of(struct ioctl_bench *b, bool checked, unsigned batch, double seconds, struct gtu_error *err)
 {
 	struct submit_cost *c = &b->cost[b->n_costs++];
-	const uint64_t end = gtu_now_ns() + (uint64_t)(seconds * 1e9);
+	const uint64_t begin = gtu_now_ns(), end = begin + (uint64_t)(seconds * 1e9);
 	static uint64_t cpu[ROUNDS_MAX];
 	struct raw_queue q = { 0 };
-	uint64_t calls = 0, start, sum = 0, i;
+	uint64_t calls = 0, start, took, sum = 0, rounds = 0, seen = 0, i;
 	unsigned n = 0;
 	int rc;
 
@@ -352,25 +349,33 @@ static int cost_of(struct ioctl_bench *b, bool checked, unsigned batch, double s
 		return 0;
 	}
 	rc = raw_queue_create(&b->raw, checked, &q, err);
-	while (!rc && n < ROUNDS_MAX && (n < ROUNDS_MIN || gtu_now_ns() < end)) {
+	while (!rc && (rounds < ROUNDS_MIN || gtu_now_ns() < end ||
+		       (2 * seen < rounds && seen < TICKS_MIN && gtu_now_ns() < end + 3 * (end - begin)))) {
 		calls -= b->raw.calls;
 		start = cpu_ns();
 		for (i = 0; i < DEPTH && !rc; i += batch)
 			rc = raw_submit(&q, batch, err);
-		cpu[n] = cpu_ns() - start;
-		sum += cpu[n++];
+		took = cpu_ns() - start;
+		sum += took;
+		seen += took > 0;
+		rounds++;
+		if (n < ROUNDS_MAX)
+			cpu[n++] = took;
 		calls += b->raw.calls;
 		for (i = 0; i < DEPTH && !rc; i++)
 			rc = raw_spin(&q, err);
 		if (!rc)
-			rc = tick(b, "CPU time", b->n_costs, IOCTL_COSTS, err);
+			rc = bench_tick("CPU time", b->n_costs, IOCTL_COSTS, err);
 	}
 	raw_queue_destroy(&q);
-	rc = unsupported(rc, c->unsupported, err);
+	rc = bench_unsupported(rc, c->unsupported, err);
 	qsort(cpu, n, sizeof(cpu[0]), ascending);
-	/* a kernel that counts CPU time in ticks gives most rings 0: then only the mean is of use */
-	c->cpu_ns = n ? (double)(cpu[n / 2] ? cpu[n / 2] : sum / n) / DEPTH : 0;
-	c->calls = n ? (double)calls / n / DEPTH : 0;
+	c->mean = 2 * seen < rounds;
+	if (!rc && !sum && !c->unsupported[0])
+		snprintf(c->unsupported, sizeof(c->unsupported), "not measured: the CPU clock did not advance in %llu rings of %u jobs",
+			 (unsigned long long)rounds, DEPTH);
+	c->cpu_ns = !rounds ? 0 : (c->mean ? (double)sum / (double)rounds : (double)cpu[n / 2]) / DEPTH;
+	c->calls = rounds ? (double)calls / (double)rounds / DEPTH : 0;
 	return rc;
 }
 
@@ -414,7 +419,7 @@ static int rate_of(struct ioctl_bench *b, unsigned batch, unsigned depth, double
 	r->depth = depth;
 	r->jobs = (double)got / took;
 	r->cpu_ns = (double)(cpu_ns() - cpu) / (double)(got ? got : 1);
-	return rc ? rc : tick(b, "jobs per second", b->n_rates, 18, err);
+	return rc ? rc : bench_tick("jobs per second", b->n_rates, 18, err);
 }
 
 static int rates(struct ioctl_bench *b, double seconds, struct gtu_error *err)
@@ -430,36 +435,6 @@ static int rates(struct ioctl_bench *b, double seconds, struct gtu_error *err)
 }
 
 /* ---- Pinning ------------------------------------------------------------------------------------------------ */
-
-/*
- * Allocate and touch memory of one kind of page: 0: 4 KiB, 1: transparent huge, 2: hugetlb. NULL
- * with a message in @why.
- */
-static void *pages(const struct ioctl_bench *b, unsigned kind, char *why)
-{
-	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | (kind == 2 ? MAP_HUGETLB : 0);
-	const size_t huge = 2u << 20, bytes = b->pin_bytes + (kind == 1 ? huge : 0);
-	char *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0), *first;
-
-	if (at == MAP_FAILED) {
-		snprintf(why, GTU_ERROR_TEXT, "cannot allocate %llu bytes: %s%s", (unsigned long long)b->pin_bytes,
-			 strerror(errno), kind == 2 ? " (as root: echo N > /proc/sys/vm/nr_hugepages)" : "");
-		return NULL;
-	}
-	/* align the memory, so that all of it can be transparent huge pages */
-	first = at;
-	if (kind == 1) {
-		first = (char *)(((uintptr_t)at + huge - 1) & ~(uintptr_t)(huge - 1));
-		if (first > at)
-			munmap(at, (size_t)(first - at));
-		if (first < at + huge)
-			munmap(first + b->pin_bytes, (size_t)(at + huge - first));
-	}
-	if (kind < 2 && madvise(first, b->pin_bytes, kind ? MADV_HUGEPAGE : MADV_NOHUGEPAGE) && kind)
-		snprintf(why, GTU_ERROR_TEXT, "this kernel does not support them: %s", strerror(errno));
-	memset(first, 1, b->pin_bytes);
-	return first;
-}
 
 static void unmap(const struct ioctl_bench *b, void *at)
 {
@@ -509,9 +484,9 @@ static int pin_kind(struct ioctl_bench *b, unsigned kind, struct gtu_error *err)
 			 b->device);
 		return 0;
 	}
-	from = pages(b, kind, p->unsupported);
+	from = bench_pages(b->pin_bytes, kind, p->unsupported);
 	if (from && !p->unsupported[0])
-		to = pages(b, kind, p->unsupported);
+		to = bench_pages(b->pin_bytes, kind, p->unsupported);
 	for (i = 0; i < 5 && !rc && to; i++) {
 		rc = pin_once(b, from, p, err);
 		start = gtu_now_ns();
@@ -519,14 +494,14 @@ static int pin_kind(struct ioctl_bench *b, unsigned kind, struct gtu_error *err)
 		if (!p->copy || (double)(gtu_now_ns() - start) < p->copy)
 			p->copy = (double)(gtu_now_ns() - start);
 		if (!rc)
-			rc = tick(b, "pinning", kind * 5 + i, IOCTL_PINS * 5, err);
+			rc = bench_tick("pinning", kind * 5 + i, IOCTL_PINS * 5, err);
 	}
 	p->pin *= scale;
 	p->unpin *= scale;
 	p->copy *= scale;
 	unmap(b, from);
 	unmap(b, to);
-	return unsupported(rc, p->unsupported, err);
+	return bench_unsupported(rc, p->unsupported, err);
 }
 
 /* ---- The benchmark ------------------------------------------------------------------------------------------------- */
@@ -547,12 +522,20 @@ int ioctl_bench_run(struct ioctl_bench *b, struct gtu_error *err)
 		rc = gtu_queue_create(b->dev, &opt, &b->q, err);
 	if (!rc && b->kernel)
 		rc = raw_open(&b->raw, b->device, err);
-	for (i = 0; i < OPERATIONS && !rc; i++)
-		rc = measure(b, &operations[i], b->seconds * .5 / OPERATIONS, err);
+	b->iommu = bench_iommu(b->device);
+	for (i = 0; i < OPERATIONS + ioctl_calls_count && !rc; i++)
+		rc = measure(b, i < OPERATIONS ? &operations[i] : &ioctl_calls[i - OPERATIONS],
+			     b->seconds * .4 / (OPERATIONS + ioctl_calls_count), err);
 	if (!rc)
-		rc = costs(b, b->seconds * .2, err);
+		rc = costs(b, b->seconds * .15, err);
 	if (!rc)
-		rc = rates(b, b->seconds * .3, err);
+		rc = rates(b, b->seconds * .15, err);
+	if (!rc)
+		rc = bench_scales(b, b->seconds * .1, err);
+	if (!rc)
+		rc = bench_wakeups(b, b->seconds * .1, err);
+	if (!rc)
+		rc = bench_regions(b, b->seconds * .1, err);
 	for (i = 0; i < IOCTL_PINS && !rc; i++)
 		rc = pin_kind(b, i, err);
 	b->took = (double)(gtu_now_ns() - start) * 1e-9;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * gtu bench ioctl: measures the cost of the path to the device. bench_ioctl.c has the measurements,
- * bench_raw.c drives queues without the library, bench_ioctl_show.c prints tables and JSON.
+ * bench_ioctl_calls.c one operation per ioctl, bench_ioctl_load.c threads, regions by size and
+ * wake-ups. bench_raw.c drives queues without the library, bench_ioctl_show.c prints tables and JSON.
  */
 #ifndef GTU_BENCH_IOCTL_H
 #define GTU_BENCH_IOCTL_H
@@ -42,12 +43,46 @@ int raw_submit(struct raw_queue *q, unsigned n, struct gtu_error *err);
 /* Poll memory for the next completion; GTU_ERR_TIMEOUT after 10 s. */
 int raw_spin(struct raw_queue *q, struct gtu_error *err);
 bool raw_ready(const struct raw_queue *q);
+/* SUBMIT of one NOP with @flags to a checked queue. */
+int raw_submit_flags(struct raw_queue *q, uint32_t flags, struct gtu_error *err);
 void raw_arm(struct raw_queue *q);
 
 /* ---- Results ------------------------------------------------------------------------------- */
 
 #define IOCTL_SAMPLES	20000u
 #define IOCTL_BUCKETS	64u		/* bucket i: 2^i to 2^(i + 1) - 1 ns */
+
+struct ioctl_bench;
+
+/* State of one operation; prepare() sets it up. */
+struct work {
+	struct ioctl_bench *b;
+	struct raw_queue q, other;
+	int eventfd, dmabuf;
+	uint64_t buffer;		/* offset for mmap */
+	uint32_t key;
+	void *page;
+};
+
+struct operation {
+	const char *name, *what;
+	bool kernel;			/* needs a driver */
+	int (*prepare)(struct work *w, struct gtu_error *err);	/* may be NULL */
+	int (*once)(struct work *w, struct gtu_error *err);
+	int (*after)(struct work *w, struct gtu_error *err);	/* untimed clean-up; may be NULL */
+	int (*before)(struct work *w, struct gtu_error *err);	/* untimed; may be NULL */
+};
+
+/* The ioctls that no other operation measures (bench_ioctl_calls.c). */
+extern const struct operation ioctl_calls[];
+extern const unsigned ioctl_calls_count;
+
+int work_plain_queue(struct work *w, struct gtu_error *err);
+int work_checked_queue(struct work *w, struct gtu_error *err);
+int work_buffer(struct work *w, struct gtu_error *err);
+/* Remove the region w->key, if any. */
+int work_remove(struct work *w, struct gtu_error *err);
+int work_spin(struct work *w, struct gtu_error *err);
 
 /* The durations of one repeated operation. */
 struct series {
@@ -63,6 +98,7 @@ struct submit_cost {
 	const char *path;		/* "doorbell", "ioctl" */
 	unsigned batch;
 	char unsupported[GTU_ERROR_TEXT];
+	bool mean;			/* of all rings, because the kernel counts ticks; else their median */
 	double cpu_ns, calls;		/* per job */
 };
 
@@ -71,16 +107,40 @@ struct rate {
 	double jobs, cpu_ns;		/* jobs per second; CPU time of the thread per job */
 };
 
+/* Jobs per second of several threads, contexts and queues. */
+struct scale {
+	unsigned threads, contexts, queues;	/* in all */
+	double jobs;			/* per second */
+};
+
+/* REGION_ADD and REGION_REMOVE of one size. */
+struct region_cost {
+	uint64_t bytes;
+	bool huge, load;		/* pages of 2 MiB; while another queue runs jobs */
+	char unsupported[GTU_ERROR_TEXT];
+	double add_ns, remove_ns;	/* medians */
+};
+
+/* Interrupts and wake-ups, per second; negative: unknown. */
+struct wakeups {
+	char unsupported[GTU_ERROR_TEXT];
+	double jobs, interrupts;	/* one job after the other, each waited for by ioctl(WAIT) */
+	double idle_interrupts;		/* while nothing runs */
+	double idle_wait;		/* wake-ups of a thread in ioctl(WAIT) without a job */
+};
+
 struct pin_cost {
 	const char *pages;
 	char unsupported[GTU_ERROR_TEXT];
 	double pin, unpin, copy;	/* seconds per GiB */
 };
 
-#define IOCTL_SERIES	16
+#define IOCTL_SERIES	48
 #define IOCTL_COSTS	8
 #define IOCTL_RATES	32
 #define IOCTL_PINS	3
+#define IOCTL_SCALES	16
+#define IOCTL_REGIONS	32
 
 struct ioctl_bench {
 	const char *device;
@@ -94,9 +154,30 @@ struct ioctl_bench {
 	struct submit_cost cost[IOCTL_COSTS];
 	struct rate rate[IOCTL_RATES];
 	struct pin_cost pin[IOCTL_PINS];
-	unsigned n_series, n_costs, n_rates, n_pins;
+	struct scale scale[IOCTL_SCALES];
+	struct region_cost region[IOCTL_REGIONS];
+	struct wakeups wakeups;
+	unsigned n_series, n_costs, n_rates, n_pins, n_scales, n_regions;
+	const char *iommu;		/* "off", "strict", "lazy", "passthrough", or "unknown" */
 	double took;
 };
+
+/* Report progress; GTU_ERR_INTERRUPTED if the user has interrupted. */
+int bench_tick(const char *what, unsigned done, unsigned total, struct gtu_error *err);
+/* Record an unsupported case in @text and return 0; any other error ends the benchmark. */
+int bench_unsupported(int rc, char *text, const struct gtu_error *err);
+/*
+ * Allocate and touch @bytes of memory of one kind of page: 0: 4 KiB, 1: transparent huge, 2: hugetlb.
+ * NULL with a message in @why; release by munmap().
+ */
+void *bench_pages(uint64_t bytes, unsigned kind, char *why);
+
+/* bench_ioctl_load.c */
+int bench_scales(struct ioctl_bench *b, double seconds, struct gtu_error *err);
+int bench_regions(struct ioctl_bench *b, double seconds, struct gtu_error *err);
+int bench_wakeups(struct ioctl_bench *b, double seconds, struct gtu_error *err);
+/* How the machine's IOMMU invalidates for the device; see struct ioctl_bench. */
+const char *bench_iommu(const char *device);
 
 int ioctl_bench_run(struct ioctl_bench *b, struct gtu_error *err);
 void ioctl_bench_free(struct ioctl_bench *b);

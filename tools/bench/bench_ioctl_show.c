@@ -51,13 +51,32 @@ static void time_text(double ns, char *text, size_t size)
 		snprintf(text, size, "%.1f ms", ns * 1e-6);
 }
 
+/* The median of @s over that of the operation @name; 0: not measured. */
+static double ratio(const struct ioctl_bench *b, const struct series *s, const char *name)
+{
+	unsigned i;
+
+	for (i = 0; i < b->n_series; i++)
+		if (!strcmp(b->series[i].name, name) && b->series[i].n && percentile(&b->series[i], .5))
+			return (double)percentile(s, .5) / (double)percentile(&b->series[i], .5);
+	return 0;
+}
+
+static void ratio_text(double x, char *text, size_t size)
+{
+	if (x)
+		snprintf(text, size, "%.2f", x);
+	else
+		snprintf(text, size, "-");
+}
+
 static void print_series(const struct ioctl_bench *b)
 {
 	static const double part[] = { .5, .9, .99, .999, 1 };
 	char text[32];
 	unsigned i, k;
 
-	printf("%-16s %9s %9s %9s %9s %9s %6s  \n", "", "50%", "90%", "99%", "99.9%", "max", "calls");
+	printf("%-16s %9s %9s %9s %9s %9s %6s %7s %6s\n", "", "50%", "90%", "99%", "99.9%", "max", "calls", "/ioctl", "/job");
 	for (i = 0; i < b->n_series; i++) {
 		const struct series *s = &b->series[i];
 
@@ -70,9 +89,14 @@ static void print_series(const struct ioctl_bench *b)
 			time_text((double)percentile(s, part[k]), text, sizeof(text));
 			printf(" %9s", text);
 		}
-		printf(" %6.2f  %s\n", s->calls, s->what);
+		printf(" %6.2f", s->calls);
+		ratio_text(ratio(b, s, "null_ioctl"), text, sizeof(text));
+		printf(" %7s", text);
+		ratio_text(ratio(b, s, "trip_memory"), text, sizeof(text));
+		printf(" %6s  %s\n", text, s->what);
 	}
-	printf("calls: system calls per operation, counted by this program\n");
+	printf("calls: system calls per operation, counted by this program; /ioctl, /job: medians divided by those of\n"
+	       "null_ioctl and of an empty job (trip_memory) in this run\n");
 }
 
 static void print_histograms(const struct ioctl_bench *b)
@@ -106,7 +130,7 @@ static void print_costs(const struct ioctl_bench *b)
 	double share = ioctl_bench_doorbell_share(b);
 	unsigned i;
 
-	printf("\nCPU time of submission per job; the median of rings of 256 jobs, or the mean if the median is 0\n");
+	printf("\nCPU time of submission per job; the median of rings of 256 jobs, or their mean if the kernel counts ticks\n");
 	for (i = 0; i < b->n_costs; i++) {
 		const struct submit_cost *c = &b->cost[i];
 
@@ -114,7 +138,7 @@ static void print_costs(const struct ioctl_bench *b)
 		if (c->unsupported[0])
 			printf("unsupported: %s\n", c->unsupported);
 		else
-			printf("%10.0f ns  %6.3f system calls\n", c->cpu_ns, c->calls);
+			printf("%10.0f ns  %6.3f system calls%s\n", c->cpu_ns, c->calls, c->mean ? "  (mean)" : "");
 	}
 	if (share)
 		printf("  doorbells in batches of 32 take %.3f of the CPU time of one ioctl per job\n", share);
@@ -149,19 +173,86 @@ static void print_pins(const struct ioctl_bench *b)
 	}
 }
 
+static void print_scales(const struct ioctl_bench *b)
+{
+	unsigned i;
+
+	if (!b->n_scales)
+		return;
+	printf("\njobs per second by doorbell in batches of 32, polled in memory\n");
+	printf("  %7s %8s %6s %12s %10s\n", "threads", "contexts", "queues", "jobs/s", "of 1 1 1");
+	for (i = 0; i < b->n_scales; i++) {
+		const struct scale *s = &b->scale[i];
+
+		printf("  %7u %8u %6u %12.0f %10.2f\n", s->threads, s->contexts, s->queues, s->jobs, s->jobs / b->scale[0].jobs);
+	}
+}
+
+static void print_wakeups(const struct ioctl_bench *b)
+{
+	const struct wakeups *w = &b->wakeups;
+
+	printf("\ninterrupts and wake-ups per second\n");
+	if (w->unsupported[0]) {
+		printf("  unsupported: %s\n", w->unsupported);
+		return;
+	}
+	printf("  one job after the other, by ioctl(WAIT) %12.0f jobs", w->jobs);
+	if (w->interrupts < 0)
+		printf("; /proc/interrupts does not list the driver\n");
+	else
+		printf(", %.0f interrupts (%.3f per job); %.1f interrupts while idle\n", w->interrupts,
+		       w->jobs ? w->interrupts / w->jobs : 0, w->idle_interrupts);
+	printf("  a thread in ioctl(WAIT) without a job  %12.1f wake-ups\n", w->idle_wait);
+}
+
+static void print_regions(const struct ioctl_bench *b)
+{
+	char add[32], rm[32];
+	unsigned i;
+
+	if (!b->n_regions)
+		return;
+	printf("\nREGION_ADD and REGION_REMOVE by size (medians; load: another queue runs jobs)\n");
+	printf("  %12s %-6s %-4s %10s %10s\n", "bytes", "pages", "", "add", "remove");
+	for (i = 0; i < b->n_regions; i++) {
+		const struct region_cost *r = &b->region[i];
+
+		printf("  %12llu %-6s %-4s", (unsigned long long)r->bytes, r->huge ? "2 MiB" : "4 KiB", r->load ? "load" : "idle");
+		if (r->unsupported[0]) {
+			printf(" unsupported: %s\n", r->unsupported);
+			continue;
+		}
+		time_text(r->add_ns, add, sizeof(add));
+		time_text(r->remove_ns, rm, sizeof(rm));
+		printf(" %10s %10s\n", add, rm);
+	}
+}
+
 void ioctl_bench_print(const struct ioctl_bench *b)
 {
 	const struct host *h = host_describe();
 
-	printf("device %s; %s, %u CPUs, %s\n\n", b->device, h->cpu, h->cpus, h->system);
+	printf("device %s; %s, %u CPUs, %s; IOMMU %s\n\n", b->device, h->cpu, h->cpus, h->system, b->iommu);
 	print_series(b);
 	print_histograms(b);
 	print_costs(b);
 	print_rates(b);
+	print_scales(b);
+	print_wakeups(b);
+	print_regions(b);
 	print_pins(b);
 }
 
-static void json_series(struct json *j, const struct series *s)
+static void json_ratio(struct json *j, const char *name, double x)
+{
+	if (x)
+		json_double(j, name, x);
+	else
+		json_null(j, name);
+}
+
+static void json_series(struct json *j, const struct ioctl_bench *b, const struct series *s)
 {
 	unsigned in[IOCTL_BUCKETS], first, last, k;
 
@@ -177,6 +268,8 @@ static void json_series(struct json *j, const struct series *s)
 		json_u64(j, "p99_9_ns", percentile(s, .999));
 		json_u64(j, "max_ns", percentile(s, 1));
 		json_double(j, "system_calls", s->calls);
+		json_ratio(j, "null_ioctls", ratio(b, s, "null_ioctl"));
+		json_ratio(j, "null_jobs", ratio(b, s, "trip_memory"));
 		count(s, in, &first, &last);
 		json_begin_array(j, "histogram");
 		for (k = first; k <= last; k++) {
@@ -194,7 +287,6 @@ static void json_series(struct json *j, const struct series *s)
 
 static void json_costs(struct json *j, const struct ioctl_bench *b)
 {
-	double share = ioctl_bench_doorbell_share(b);
 	unsigned i;
 
 	json_begin_array(j, "submit_cpu");
@@ -208,15 +300,13 @@ static void json_costs(struct json *j, const struct ioctl_bench *b)
 			json_string(j, "unsupported", c->unsupported);
 		} else {
 			json_double(j, "cpu_ns", c->cpu_ns);
+			json_bool(j, "mean", c->mean);
 			json_double(j, "system_calls", c->calls);
 		}
 		json_end_object(j);
 	}
 	json_end_array(j);
-	if (share)
-		json_double(j, "doorbell_32_share_of_ioctl", share);
-	else
-		json_null(j, "doorbell_32_share_of_ioctl");
+	json_ratio(j, "doorbell_32_share_of_ioctl", ioctl_bench_doorbell_share(b));
 }
 
 static void json_rates(struct json *j, const struct ioctl_bench *b)
@@ -258,6 +348,61 @@ static void json_pins(struct json *j, const struct ioctl_bench *b)
 	json_end_array(j);
 }
 
+static void json_scales(struct json *j, const struct ioctl_bench *b)
+{
+	unsigned i;
+
+	json_begin_array(j, "threads");
+	for (i = 0; i < b->n_scales; i++) {
+		json_begin_object(j, NULL);
+		json_u64(j, "threads", b->scale[i].threads);
+		json_u64(j, "contexts", b->scale[i].contexts);
+		json_u64(j, "queues", b->scale[i].queues);
+		json_double(j, "jobs_per_second", b->scale[i].jobs);
+		json_end_object(j);
+	}
+	json_end_array(j);
+}
+
+static void json_wakeups(struct json *j, const struct wakeups *w)
+{
+	json_begin_object(j, "wakeups");
+	if (w->unsupported[0]) {
+		json_string(j, "unsupported", w->unsupported);
+	} else {
+		json_double(j, "jobs_per_second", w->jobs);
+		if (w->interrupts >= 0) {
+			json_double(j, "interrupts_per_second", w->interrupts);
+			json_double(j, "idle_interrupts_per_second", w->idle_interrupts);
+		}
+		json_double(j, "idle_wait_wakeups_per_second", w->idle_wait);
+	}
+	json_end_object(j);
+}
+
+static void json_regions(struct json *j, const struct ioctl_bench *b)
+{
+	unsigned i;
+
+	json_begin_array(j, "regions");
+	for (i = 0; i < b->n_regions; i++) {
+		const struct region_cost *r = &b->region[i];
+
+		json_begin_object(j, NULL);
+		json_u64(j, "bytes", r->bytes);
+		json_u64(j, "page_bytes", r->huge ? 2u << 20 : 4096);
+		json_bool(j, "load", r->load);
+		if (r->unsupported[0]) {
+			json_string(j, "unsupported", r->unsupported);
+		} else {
+			json_double(j, "add_ns", r->add_ns);
+			json_double(j, "remove_ns", r->remove_ns);
+		}
+		json_end_object(j);
+	}
+	json_end_array(j);
+}
+
 void ioctl_bench_json(const void *subject, FILE *to)
 {
 	const struct ioctl_bench *b = subject;
@@ -267,14 +412,18 @@ void ioctl_bench_json(const void *subject, FILE *to)
 	json_start(&j, to);
 	json_begin_object(&j, NULL);
 	json_string(&j, "device", b->device);
+	json_string(&j, "iommu", b->iommu);
 	host_json(&j, "host");
 	json_double(&j, "seconds", b->took);
 	json_begin_array(&j, "series");
 	for (i = 0; i < b->n_series; i++)
-		json_series(&j, &b->series[i]);
+		json_series(&j, b, &b->series[i]);
 	json_end_array(&j);
 	json_costs(&j, b);
 	json_rates(&j, b);
+	json_scales(&j, b);
+	json_wakeups(&j, &b->wakeups);
+	json_regions(&j, b);
 	json_pins(&j, b);
 	json_end_object(&j);
 	json_finish(&j);

@@ -42,6 +42,8 @@ int raw_ioctl(struct raw_device *d, unsigned long request, void *arg, const char
 	case ENOTTY:
 	case EOPNOTSUPP:
 		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "the driver of %s or the device does not support: %s", d->path, what);
+	case EPERM:
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%s needs a privilege that this process lacks", what);
 	case ENODEV:
 		return gtu_advise_removed(d->path, err);
 	case ETIMEDOUT:
@@ -98,22 +100,33 @@ void raw_queue_destroy(struct raw_queue *q)
 	q->device = NULL;
 }
 
+static const struct gtu_hw_desc nops[1u << RING_LOG2];
+
+static int submit_checked(struct raw_queue *q, unsigned n, uint32_t flags, struct gtu_error *err)
+{
+	struct gtu_ioctl_submit s = {
+		.size = sizeof(s), .flags = flags, .id = q->id, .count = n, .descs = (uintptr_t)nops,
+		.cq_head = q->head,
+	};
+	int rc = raw_ioctl(q->device, GTU_IOCTL_SUBMIT, &s, flags ? "SUBMIT with ARM" : "SUBMIT", err);
+
+	if (!rc && s.done != n)
+		rc = gtu_fail(err, GTU_ERR_FAIL, "%s: SUBMIT took %u of %u jobs", q->device->path, s.done, n);
+	q->tail += n;
+	return rc;
+}
+
+int raw_submit_flags(struct raw_queue *q, uint32_t flags, struct gtu_error *err)
+{
+	return submit_checked(q, 1, flags, err);
+}
+
 int raw_submit(struct raw_queue *q, unsigned n, struct gtu_error *err)
 {
-	static struct gtu_hw_desc nops[1u << RING_LOG2];
-	struct gtu_ioctl_submit s = {
-		.size = sizeof(s), .id = q->id, .count = n, .descs = (uintptr_t)nops, .cq_head = q->head,
-	};
 	unsigned i;
-	int rc;
 
-	if (q->checked) {
-		rc = raw_ioctl(q->device, GTU_IOCTL_SUBMIT, &s, "SUBMIT", err);
-		if (!rc && s.done != n)
-			rc = gtu_fail(err, GTU_ERR_FAIL, "%s: SUBMIT took %u of %u jobs", q->device->path, s.done, n);
-		q->tail += n;
-		return rc;
-	}
+	if (q->checked)
+		return submit_checked(q, n, 0, err);
 	for (i = 0; i < n; i++)
 		q->sq[q->tail++ & ((1u << q->sq_log2) - 1)] = nops[i];
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);

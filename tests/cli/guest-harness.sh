@@ -193,4 +193,23 @@ check "kselftests of which one skips" ./t checks skips
 exits 1 "a kselftest that checks nothing" ./t checks_nothing
 exits 1 "a kselftest that checks nothing but in its setup" ./t checks_in_setup_alone
 exits 1 "a kselftest that does not exist" ./t checks nonsense
+# ---- repeat: a plan that fails once in three runs ------------------------------------------------------------------
+
+repeat=$(file_of repeat)
+cat >plan-stub <<'END'
+#!/bin/sh
+[ "$1" = --list-all ] && { echo flaky; echo sound; exit; }
+echo run >>"$1.runs"
+echo "1..1"
+[ "$1" = flaky ] && [ "$(wc -l <"$1.runs")" -eq 2 ] && { echo "not ok 1 - t: now and then"; exit 1; }
+echo "ok 1 - t"
+END
+chmod +x plan-stub
+export GTU_GUEST_TEST=$work/plan-stub
+prints 1 "a plan that fails in one of three runs" '^flaky: 3 runs, 1 failed' "$repeat" --load 1 3 flaky
+says "its failed test" '^    not ok 1 - t: now and then$' "$out"
+same "it runs as often as requested" <(wc -l <flaky.runs) <(echo 3)
+prints 0 "a plan that passes every time" '^sound: 2 runs, 0 failed' "$repeat" --load 0 2 sound
+fails_with 1 "a plan that does not exist" "there is no plan 'none'" "$repeat" 2 none
+fails_with 1 "a count that is no number" "usage" "$repeat" often sound
 finish

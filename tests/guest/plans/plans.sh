@@ -284,6 +284,34 @@ tiny_guest() {
 		--test "same-as-the-model=$(sound_bringup /dev/gtu0 --lockstep 2000)"
 }
 
+# fail_probe_guest: fail_probe_test from GTU_FROM [1] for GTU_SECONDS [no limit], which the other plans skip. Linux 6.1 does
+# not survive every failure in probe.
+fail_probe_guest() {
+	make_graph
+	boot fail-probe debug-6.12 --mem 1G --limit 1800 --test-limit 1500 --file "$kselftests/fail_probe_test" \
+		--test "fail_probe_test=${longer}GTU_FROM=${GTU_FROM:-1} ${GTU_SECONDS:+GTU_SECONDS=$GTU_SECONDS }fail_probe_test" \
+		--test "info=gtu info --device /dev/gtu0 >/dev/null"
+}
+
+# bench_guest: gtu bench ioctl on both transports, and behind an IOMMU that invalidates at once, then lazily. Benchmarks
+# use the tool without sanitizers.
+bench_guest() {
+	local arguments=(--mem 1G --limit 900 --test-limit 400 --file "$here/programs/bench:/usr/bin/bench-ioctl")
+	local seconds=${GTU_BENCH_SECONDS:-10}
+
+	server=$gtu
+	make_graph
+	boot bench distribution "${arguments[@]}" --test "bench=bench-ioctl off $seconds"
+	boot bench-iommu distribution --iommu "${arguments[@]}" --test "bench-strict=bench-ioctl strict $seconds" \
+		--test "bench-lazy=bench-ioctl lazy $seconds"
+	if compiled_in >/dev/null 2>&1; then
+		boot bench-compiled-in distribution --transport compiled-in "${arguments[@]}" \
+			--test "bench-compiled-in=bench-ioctl off $seconds"
+	else
+		echo "ok - bench-compiled-in # SKIP no QEMU with the device compiled in (make qemu builds it)"
+	fi
+}
+
 # arm64_guest NAME ARGUMENTS: tests a device of the device tree
 arm64_guest() {
 	local name=$1
@@ -369,6 +397,12 @@ run_plan() (
 	faulty)
 		need distribution
 		faulty_guest ;;
+	fail-probe)
+		need debug-6.12
+		fail_probe_guest ;;
+	bench)
+		need distribution
+		bench_guest ;;
 	bringup)
 		need distribution
 		make_graph

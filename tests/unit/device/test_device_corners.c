@@ -197,6 +197,82 @@ TEST(halves_of_registers)
 	CHECK_EQ(fx_reg(f, GTU_REG_ERROR, 4), 0);
 }
 
+TEST(errors_of_registers)
+{
+	struct fx *f = fx_open(NULL, 1);
+
+	/* a doorbell page has no such register: reported with its offset, until the error is cleared */
+	fx_doorbell(f, 0, 0x7c, 1);
+	CHECK_EQ(fx_reg(f, GTU_REG_ERROR, 4), GTU_ERROR_REGISTER);
+	CHECK_EQ(fx_reg(f, GTU_REG_ERROR_INFO, 8), 0x7c);
+	fx_put(f, GTU_REG_ERROR, 4, GTU_ERROR_DMA);
+	CHECK_EQ(fx_reg(f, GTU_REG_ERROR_INFO, 8), 0x7c);
+	fx_put(f, GTU_REG_ERROR, 4, GTU_ERROR_REGISTER);
+	CHECK_EQ(fx_reg(f, GTU_REG_ERROR, 4), 0);
+	CHECK_EQ(fx_reg(f, GTU_REG_ERROR_INFO, 8), 0);
+}
+
+TEST(last_register_of_the_page)
+{
+	struct fx *f = fx_open(NULL, 1);
+
+	/* an access of the last bytes is inside the window */
+	f->dev->fdt[GTU_BAR_REGS_SIZE - GTU_FDT_WINDOW - 4] = 0x5a;
+	CHECK_EQ(fx_reg(f, GTU_BAR_REGS_SIZE - 4, 4) & 0xff, 0x5a);
+}
+
+TEST(doorbell_in_halves)
+{
+	struct fx *f = fx_open(NULL, 1);
+	struct gtu_hw_cpl c;
+
+	f->queue[0].sq[0] = nop;
+	gtu_dev_write(f->dev, GTU_BAR_DOORBELL, GTU_DB_SUBMIT, 4, 1);
+	CHECK(!fx_poll(f, 0, &c));
+	gtu_dev_write(f->dev, GTU_BAR_DOORBELL, GTU_DB_SUBMIT + 4, 4, 0);
+	fx_run(f, 1 << 16);
+	CHECK(fx_poll(f, 0, &c));
+}
+
+TEST(bytes_of_the_aperture)
+{
+	struct fx *f = fx_open(NULL, 1);
+
+	gtu_dev_write(f->dev, GTU_BAR_APERTURE, 64, 4, 0x44332211);
+	gtu_dev_write(f->dev, GTU_BAR_APERTURE, 65, 1, 0x5a);
+	CHECK_EQ(gtu_dev_read(f->dev, GTU_BAR_APERTURE, 64, 4), 0x44335a11);
+}
+
+TEST(epoch_0_is_never_used)
+{
+	struct fx *f = fx_open(NULL, 1);
+
+	f->dev->epoch = ~0u;
+	fx_put(f, GTU_REG_RESET, 4, GTU_RESET_KEY);
+	CHECK_EQ(fx_reg(f, GTU_REG_EPOCH, 4), 1);
+}
+
+TEST(a_rejected_job_takes_a_cycle)
+{
+	const struct gtu_hw_desc bad = { .opcode = 0xff };
+	struct fx *f = fx_open(NULL, 1);
+	struct gtu_hw_desc fill = fx_fill(f, 4096);
+
+	CHECK(fx_do(f, &fill, 0).cycles > 1);
+	CHECK_EQ(fx_do(f, &bad, 0).cycles, 1);
+}
+
+TEST(a_completion_has_no_bytes_of_its_predecessor)
+{
+	struct fx *f = fx_open(NULL, 1);
+	struct gtu_hw_cpl c;
+
+	memset(f->queue[0].cq, 0x5c, sizeof(c));
+	f->queue[0].cq[0].phase = 0;
+	c = fx_do(f, &nop, 0);
+	CHECK(!c.reserved && !c.reserved1 && !c.reserved2);
+}
+
 TEST(order_of_checks)
 {
 	struct fx *f = fx_open(NULL, 1);

@@ -53,12 +53,12 @@ def values(text):
 class Mutant:
     def __init__(self, file, line, kind, before, after):
         self.file, self.line, self.kind, self.before, self.after = file, line, kind, before.strip(), after.strip()
-        self.id = 0
+        self.id = self.twin = 0
 
     @property
     def name(self):
-        """Stable while the line does not change, so that results of earlier runs stay valid."""
-        text = "\0".join((self.file, self.kind, self.before, self.after))
+        """Stable while the line does not change, so that results of earlier runs stay valid. Equal lines are counted."""
+        text = "\0".join((self.file, self.kind, self.before, self.after, str(self.twin)))
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
     def __str__(self):
@@ -72,6 +72,7 @@ def mutate(file, text, first):
     def chosen(kind, before, after):
         mutant = Mutant(file, number, kind, before, after)
         mutant.id = first + len(found)
+        mutant.twin = sum(str(m).split(":", 2)[2] == str(mutant).split(":", 2)[2] for m in found)
         found.append(mutant)
         return "GTU_MUTANT(%d)" % mutant.id
 

@@ -32,12 +32,12 @@ static int add(struct gtu_device *d, void *addr, uint64_t length, uint32_t right
 	return gtu_backend_model.region_add(d, addr, length, rights, key, e);
 }
 
-static int alloc(struct gtu_device *d, uint64_t length, uint32_t rights, void **addr, uint32_t *key,
+static int alloc(struct gtu_device *d, uint64_t length, uint32_t rights, bool aperture, void **addr, uint32_t *key,
 		 struct gtu_error *e)
 {
 	seen.now += length;
 	seen.most = seen.now > seen.most ? seen.now : seen.most;
-	return gtu_backend_model.region_alloc(d, length, rights, addr, key, e);
+	return gtu_backend_model.region_alloc(d, length, rights, aperture, addr, key, e);
 }
 
 static int release(struct gtu_device *d, void *addr, uint64_t length, uint32_t key, struct gtu_error *e)

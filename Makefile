@@ -131,7 +131,6 @@ $(B)/liblab.a: $(LAB_OBJ)
 $(B)/.pciaccess: FORCE
 	@mkdir -p $(@D)
 	@echo '$(PCIACCESS)' | cmp -s - $@ || echo '$(PCIACCESS)' >$@
-.PHONY: FORCE
 FORCE:
 $(B)/obj/tools/support/pci_bus.o: CPPFLAGS += $(if $(PCIACCESS),-DGTU_PCIACCESS)
 $(B)/obj/tools/support/pci_bus.o: $(B)/.pciaccess

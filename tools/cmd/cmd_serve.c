@@ -73,7 +73,7 @@ static void help(void)
 	     "                    of microseconds, but the monitor (ZCM) does not see it, and QEMU waits for\n"
 	     "                    every register write\n"
 	     "  --without CAP     clear a capability of the device: regions, streams, linear, cancel,\n"
-	     "                    stream-events, seek, context-counters; may be given more than once. Tests\n"
+	     "                    stream-events, seek, ctx-counters; may be given more than once. Tests\n"
 	     "                    drivers\n"
 	     "  --fault KIND[=N]  inject a fault; may be given more than once. Accesses to BARs 0, 2\n"
 	     "                    and 4 are counted from 1; N is 1 by default:\n"

@@ -344,6 +344,7 @@ static int arrays(struct lab *lab, struct program *p, struct gtu_error *err)
 {
 	const struct lab_weave_config *c = p->config;
 	const struct gtu_weave_storage *s = c->storage;
+	const uint64_t blocks = lab_machine_of(lab)->sms;
 	const struct {
 		struct lab_array *array;
 		const char *name;
@@ -352,6 +353,8 @@ static int arrays(struct lab *lab, struct program *p, struct gtu_error *err)
 		{ &p->a.row, "first", s->entries + 1 }, { &p->a.col, "other", s->edges + 1 },
 		{ &p->a.weight, "weight", s->edges + 1 }, { &p->a.base, "entry", s->edges + 1 },
 		{ &p->owner, "base", s->entries + 1 }, { &p->a.changed, "changed", 1 },
+		{ &p->a.bins, "bins", c->mapping == LAB_MAP_TWC ? LAB_WVR_BIN_WORDS * blocks : 1 },
+		{ &p->a.tails, "tails", 3 * blocks },
 	};
 	unsigned i;
 	int rc = 0;

@@ -152,7 +152,7 @@ static int arrays(struct run *r, struct gtu_error *err)
 		{ &a->sum, "sum", g->n }, { &a->stamp, "stamp", hash ? config->keys + 1ull : g->n },
 		{ &a->out, "out", gcn ? LAB_WVR_FEATURES * g->n : hash ? config->keys + 1ull : g->n },
 		{ &a->changed, "changed", 1 },
-		{ &a->bins, "bins", config->mapping == LAB_MAP_TWC ? 3ull * 3 * BLOCK * blocks : 1 }, { &a->tails, "tails", 3ull * blocks },
+		{ &a->bins, "bins", config->mapping == LAB_MAP_TWC ? LAB_WVR_BIN_WORDS * blocks : 1 }, { &a->tails, "tails", 3ull * blocks },
 	};
 	uint64_t v, e;
 	int rc = lab_graph_arrays(r->lab, g, &a->row, &a->col, g->weight ? &a->weight : NULL, want,

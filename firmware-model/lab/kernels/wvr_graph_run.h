@@ -14,6 +14,8 @@
 #define NEVER		0xffffffffu
 /* most vertices per block in the mappings that share them */
 #define BLOCK		(32 * LAB_LANES)
+/* words of a block's three lists in S_twc: vertex, begin and degree of each entry */
+#define LAB_WVR_BIN_WORDS (3ull * 3 * BLOCK)
 
 struct gather_args {
 	uint32_t n, m;			/* base vertices, edges */

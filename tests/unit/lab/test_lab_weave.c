@@ -182,7 +182,7 @@ TEST(accesses_and_programs_that_the_laboratory_refuses)
 	FAILS(lab_weave_run(m, &config, NULL, &report, &err), GTU_ERR_USAGE, "multiple of 8 bytes");
 	config.array[0].bytes = 8;
 	config.mapping = LAB_WVR_MAPPINGS;
-	FAILS(lab_weave_run(m, &config, NULL, &report, &err), GTU_ERR_USAGE, "mapping 6 does not exist");
+	FAILS(lab_weave_run(m, &config, NULL, &report, &err), GTU_ERR_USAGE, "mapping 8 does not exist");
 	config.mapping = LAB_MAP_VERTEX;
 	f.frontier = no_entry;
 	FAILS(lab_weave_run(m, &config, NULL, &report, &err), GTU_ERR_UNSUPPORTED, "frontier");

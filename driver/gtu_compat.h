@@ -40,10 +40,14 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set, vm_f
  * returned a huge page was enough, until kernels began to compare it with the
  * size of the file, which is 0 for a device.
  */
-#if defined(GTU_HAS_INSERT_FOLIO_PMD) || LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
+#ifdef GTU_HAS_INSERT_FOLIO_PMD
+#define GTU_HUGE_BUFFERS IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE)
+#else
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
 #define GTU_HUGE_BUFFERS IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE)
 #else
 #define GTU_HUGE_BUFFERS 0
+#endif
 #endif
 
 #ifndef GTU_HAS_MAP_ATTACHMENT_UNLOCKED

@@ -144,10 +144,12 @@ void gtu_user_uncharge(struct gtu_device *gtu, kuid_t uid, enum gtu_resource wha
 	spin_unlock(&gtu->user_lock);
 }
 
-/*
- * Return the jobs and cycles that the context has used. Unless @now, reads the device's
- * counters at most every 20 ms, because every user may ask. A dead context keeps
- * its last values.
+/**
+ * gtu_ctx_usage() - get the jobs and cycles that a context has used
+ * @ctx: the context; a dead one keeps its last values
+ * @usage: out: the counters
+ * @now: read the device's counters; otherwise at most every 20 ms, because every
+ *	user may ask
  */
 void gtu_ctx_usage(struct gtu_ctx *ctx, struct gtu_usage *usage, bool now)
 {
@@ -166,7 +168,13 @@ void gtu_ctx_usage(struct gtu_ctx *ctx, struct gtu_usage *usage, bool now)
 	mutex_unlock(&ctx->usage_lock);
 }
 
-/* Keys as in the kernel's Documentation/gpu/drm-usage-stats.rst, where they fit. */
+/**
+ * gtu_show_fdinfo() - describe what a file uses
+ * @m: text of /proc/PID/fdinfo
+ * @file: file of the device
+ *
+ * Keys as in the kernel's Documentation/gpu/drm-usage-stats.rst, where they fit.
+ */
 void gtu_show_fdinfo(struct seq_file *m, struct file *file)
 {
 	struct gtu_ctx *ctx = file->private_data;

@@ -315,9 +315,13 @@ static const struct dma_buf_attach_ops gtu_import_ops = {
 	.move_notify = gtu_import_moved,
 };
 
-/*
- * Keep the memory of a moving dma-buf where it is, mapped, until
- * gtu_import_release().
+/**
+ * gtu_import_hold() - keep the memory of a moving dma-buf where it is, mapped
+ * @r: the region
+ *
+ * Until gtu_import_release().
+ *
+ * Return: 0 or a negative errno
  */
 int gtu_import_hold(struct gtu_region *r)
 {
@@ -330,6 +334,10 @@ int gtu_import_hold(struct gtu_region *r)
 	return ret;
 }
 
+/**
+ * gtu_import_release() - let the exporter of a held dma-buf move it again
+ * @r: the region
+ */
 void gtu_import_release(struct gtu_region *r)
 {
 	dma_resv_unlock(r->attach->dmabuf->resv);

@@ -112,13 +112,14 @@ struct gtu_bus {
  * @doorbells_phys: physical address of the doorbells
  * @aperture_phys: physical address of the aperture
  * @aperture_bytes: size of the aperture; 0: none
+ * @coherent: the device's accesses are cache-coherent
  */
 struct gtu_resources {
 	void __iomem *regs, *doorbells;
 	u64 regs_bytes, doorbells_bytes;
 	phys_addr_t doorbells_phys, aperture_phys;
 	u64 aperture_bytes;
-	bool coherent;			/* the device's accesses are cache-coherent */
+	bool coherent;
 };
 
 struct gtu_device {

@@ -22,7 +22,12 @@ static unsigned int time_scale = 1;
 module_param(time_scale, uint, 0644);
 MODULE_PARM_DESC(time_scale, "Factor of all time limits, for a simulated device that is slow: 1 to 100000");
 
-/* A time limit for the device, in any unit, multiplied by time_scale. */
+/**
+ * gtu_scaled() - multiply a time limit for the device by time_scale
+ * @time: the limit, in any unit
+ *
+ * Return: the limit to use
+ */
 u64 gtu_scaled(u64 time)
 {
 	return time * clamp(READ_ONCE(time_scale), 1u, 100000u);
@@ -254,8 +259,14 @@ static bool gtu_reg_is_setting(u32 reg)
 	return gtu_reg_among(reg, GTU_UREG_SET(0), GTU_UREG_SETS, 4);
 }
 
-/*
- * Number of blocks of control registers that @unit has. Caller holds mbox_lock.
+/**
+ * gtu_unit_blocks() - count the blocks of control registers of a unit
+ * @gtu: the device
+ * @unit: index of the unit
+ *
+ * Caller holds mbox_lock.
+ *
+ * Return: the number of blocks
  */
 unsigned int gtu_unit_blocks(struct gtu_device *gtu, unsigned int unit)
 {
@@ -313,14 +324,14 @@ static unsigned int gtu_reg_readable(struct gtu_device *gtu, u32 offset)
 /**
  * gtu_reg_read() - read a register for a user
  * @gtu: the device
+ * @ctx: context of the file that asks, or NULL
  * @offset: offset of the register in BAR0
  * @value: out: its value
  *
+ * The counters are those of the file's own last snapshot, if it has taken one,
+ * whoever took another one since.
+ *
  * Return: 0 or a negative errno, as ioctl(REG_READ)
- */
-/*
- * @ctx: of the file that asks, or NULL. Its counters are those of its own last
- * snapshot, if it has taken one, whoever took another one since.
  */
 int gtu_reg_read(struct gtu_device *gtu, struct gtu_ctx *ctx, u32 offset, u64 *value)
 {
@@ -354,14 +365,9 @@ out:
 }
 
 /**
- * gtu_reg_write() - write a register for a user
- * @gtu: the device
- * @offset: offset of the register in BAR0
- * @value: the value
- *
- * Return: 0 or a negative errno, as ioctl(REG_WRITE)
+ * gtu_counters_stop() - forbid access to counters in interrupts
+ * @gtu: the device, whose registers become inaccessible
  */
-/* Forbid access to counters in interrupts: the registers become inaccessible. */
 void gtu_counters_stop(struct gtu_device *gtu)
 {
 	raw_spin_lock_irq(&gtu->counter_lock);
@@ -403,6 +409,14 @@ static int gtu_counters_control(struct gtu_ctx *ctx, unsigned int page, u32 cont
 	return 0;
 }
 
+/**
+ * gtu_reg_write() - write a register for a user
+ * @ctx: context of the file that asks
+ * @offset: offset of the register in BAR0
+ * @value: the value
+ *
+ * Return: 0 or a negative errno, as ioctl(REG_WRITE)
+ */
 int gtu_reg_write(struct gtu_ctx *ctx, u32 offset, u64 value)
 {
 	struct gtu_device *gtu = ctx->gtu;
@@ -470,9 +484,14 @@ out:
 	return ret;
 }
 
-/*
- * Read the present value of a counter, plus all that users have cleared; in any
- * context. Keeps *@value if the device is not accessible.
+/**
+ * gtu_counter_now() - read the present value of a counter
+ * @gtu: the device
+ * @offset: offset of the counter in BAR0
+ * @value: out: the value plus all that users have cleared; kept if the device is
+ *	not accessible
+ *
+ * In any context.
  */
 void gtu_counter_now(struct gtu_device *gtu, u32 offset, u64 *value)
 {

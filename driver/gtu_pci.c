@@ -221,6 +221,11 @@ static const char *__init gtu_pci_next_id(const char *at, unsigned int *vendor,
 	return at + end + (at[end] == ',');
 }
 
+/**
+ * gtu_pci_register() - register the PCI driver, with the ids of parameter ids
+ *
+ * Return: 0 or a negative errno
+ */
 int __init gtu_pci_register(void)
 {
 	unsigned int vendor, device;
@@ -248,6 +253,9 @@ int __init gtu_pci_register(void)
 	return 0;
 }
 
+/**
+ * gtu_pci_unregister() - unregister the PCI driver
+ */
 void gtu_pci_unregister(void)
 {
 	pci_unregister_driver(&gtu_pci_driver);

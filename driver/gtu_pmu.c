@@ -195,7 +195,10 @@ static int gtu_pmu_cpu_offline(unsigned int cpu, struct hlist_node *node)
 	return 0;
 }
 
-/* Without memory or a free PMU number the device works, without events. */
+/**
+ * gtu_pmu_attach() - offer a device's counters as events of perf
+ * @gtu: the device; without memory or a free PMU number it works without events
+ */
 void gtu_pmu_attach(struct gtu_device *gtu)
 {
 	struct gtu_pmu *p = gtu_pmus[gtu->number];
@@ -235,7 +238,10 @@ void gtu_pmu_attach(struct gtu_device *gtu)
 	raw_spin_unlock_irqrestore(&p->lock, flags);
 }
 
-/* On return no event accesses the device. */
+/**
+ * gtu_pmu_detach() - end the accesses of events to a device
+ * @gtu: the device
+ */
 void gtu_pmu_detach(struct gtu_device *gtu)
 {
 	struct gtu_pmu *p = gtu_pmus[gtu->number];
@@ -248,7 +254,11 @@ void gtu_pmu_detach(struct gtu_device *gtu)
 	raw_spin_unlock_irqrestore(&p->lock, flags);
 }
 
-/* Once at module init, after gtu_sysfs_init(). */
+/**
+ * gtu_pmu_init() - make the list of events
+ *
+ * Once at module init, after gtu_sysfs_init().
+ */
 void gtu_pmu_init(void)
 {
 	unsigned int i, n = 0;
@@ -273,7 +283,11 @@ void gtu_pmu_init(void)
 	gtu_pmu_state = max(state, 0);
 }
 
-/* No event is open: each holds the module. */
+/**
+ * gtu_pmu_exit() - unregister all PMUs
+ *
+ * No event is open, because each holds the module.
+ */
 void gtu_pmu_exit(void)
 {
 	struct gtu_pmu *p;

@@ -237,10 +237,13 @@ int gtu_region_remove(struct gtu_ctx *ctx, u32 key, bool internal)
 	return ret;
 }
 
-/*
- * Take the memory of @r from the device, because its exporter moves it. The key
- * stays; until gtu_region_restore(), jobs that name it end with GTU_CPL_KEY.
- * Returns true if the device certainly does not access the memory any more.
+/**
+ * gtu_region_retract() - take memory from the device, because its exporter moves it
+ * @ctx: the context
+ * @r: the region; its key stays, and jobs that name it end with GTU_CPL_KEY until
+ *	gtu_region_restore()
+ *
+ * Return: whether the device certainly does not access the memory any more
  */
 bool gtu_region_retract(struct gtu_ctx *ctx, struct gtu_region *r)
 {
@@ -258,7 +261,13 @@ bool gtu_region_retract(struct gtu_ctx *ctx, struct gtu_region *r)
 	return quiesced;
 }
 
-/* Give the memory of @r, mapped again, back to the device if its key is still valid. */
+/**
+ * gtu_region_restore() - give memory that was mapped again back to the device
+ * @ctx: the context
+ * @r: the region; nothing happens if its key is no longer valid
+ *
+ * Return: 0 or a negative errno
+ */
 int gtu_region_restore(struct gtu_ctx *ctx, struct gtu_region *r)
 {
 	struct gtu_hw_region entry = {};
@@ -273,10 +282,12 @@ int gtu_region_restore(struct gtu_ctx *ctx, struct gtu_region *r)
 	return 0;
 }
 
-/*
- * Remove all regions and collect them in @dropped, for the caller to free them
- * without ctx->lock. @quiesced: the device has dropped the context. Otherwise it
- * may still use them.
+/**
+ * gtu_region_drop_all() - remove all regions
+ * @ctx: the context
+ * @quiesced: the device has dropped the context; otherwise it may still use
+ *	them
+ * @dropped: out: the regions, for the caller to free without ctx->lock
  */
 void gtu_region_drop_all(struct gtu_ctx *ctx, bool quiesced, struct list_head *dropped)
 {

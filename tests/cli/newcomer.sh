@@ -110,7 +110,7 @@ told 2 "an unknown algorithm" bsf "did you mean bfs\?" gtu run bsf g.txt
 told 2 "an unknown unit" scuu "did you mean scu\?" gtu run bfs g.txt --unit scuu
 told 2 "an unknown option" --sorce "did you mean --source\?" gtu run bfs g.txt --sorce 1
 told 2 "a missing value" --source "needs a value" gtu run bfs g.txt --source
-told 2 "a source that is no number" "'x'" "is not a whole number" gtu run bfs g.txt --source x
+told 2 "a source that is no number" "'x'" "is not a number from 0 to" gtu run bfs g.txt --source x
 told 2 "a number out of range" "--damping 1.5" "is not within" gtu run pr g.txt --damping 1.5
 told 2 "a source out of range" 99 "the 4 vertices of g.txt have ids 1 to 4" gtu run bfs g.txt --source 99
 told 2 "a source that is not the only vertex" 8 "the one vertex of one.txt has the id 7" gtu run bfs one.txt --source 8

@@ -6,6 +6,12 @@
 
 #include "context.h"
 
+#ifdef LAB_ASAN
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_UNPOISON_MEMORY_REGION(at, bytes) ((void)(at), (void)(bytes))
+#endif
+
 #if defined(__x86_64__) && !defined(LAB_UCONTEXT)
 
 /* Saves the callee-saved registers. MXCSR and the x87 control word never change. */
@@ -192,6 +198,8 @@ void *lab_stacks_map(unsigned count, size_t *each)
 	if (start != map)
 		munmap(map, (size_t)(start - map));
 	munmap(start + bytes, HUGE_PAGE - (size_t)(start - map));
+	/* a program that was stopped leaves the red zones of its frames, and an address can come again */
+	ASAN_UNPOISON_MEMORY_REGION(start, bytes);
 	if (!GUARDED) {
 		/* without huge pages it is slower, but correct */
 		madvise(start, bytes, MADV_HUGEPAGE);

@@ -6,6 +6,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#if defined(__SANITIZE_ADDRESS__)
+#define LAB_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define LAB_ASAN 1
+#endif
+#endif
+
 /*
  * Bytes per warp stack. A program that stalls with less than LAB_STACK_LEAST bytes left is stopped
  * with an error: the warp language's own calls need less than that. With AddressSanitizer or

@@ -4,13 +4,6 @@
 
 #include "internal.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define LAB_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define LAB_ASAN 1
-#endif
-#endif
 #ifdef LAB_ASAN
 #include <sanitizer/common_interface_defs.h>
 #endif

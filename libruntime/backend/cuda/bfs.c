@@ -9,6 +9,7 @@
 #include "gpu.h"
 
 #define LINE		128.0
+#define LOOP_FROM	3		/* first level that may stay on the GPU */
 #define CARD_TO_LINK	0.02		/* cost of a byte of GPU memory, in bytes over the link */
 
 struct bfs {
@@ -134,10 +135,13 @@ static int bottom_up_step(struct bfs *b)
 	return rc;
 }
 
-/* Whether so few edges leave the frontier that its levels can stay on the GPU. */
+/*
+ * Whether so few edges leave the frontier that its levels can stay on the GPU. The first frontiers
+ * of every graph are small, and a loop over them costs more than it saves if the next is large.
+ */
 static bool is_small(const struct bfs *b)
 {
-	return b->loop_queues && 2 * b->frontier + b->frontier_edges / 128 <= GPU_LOOP_ITEMS / 8;
+	return b->loop_queues && b->now >= LOOP_FROM && b->frontier <= GPU_LOOP_ITEMS / 8 && b->frontier_edges <= GPU_LOOP_EDGES;
 }
 
 /* A level ended that reached @vertices of @edges edges in sum. */

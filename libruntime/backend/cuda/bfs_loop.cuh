@@ -100,7 +100,7 @@ __device__ static inline void log_level(struct gpu_level *log, const found &sum)
 
 /*
  * Run levels from @next on, over the @count work items of @queue, until the search ends, the next
- * level has more than GPU_LOOP_ITEMS items, or @levels are done. @space: two queues of GPU_LOOP_ITEMS.
+ * level has more than GPU_LOOP_ITEMS items or GPU_LOOP_EDGES edges, or @levels are done. @space: two queues of GPU_LOOP_ITEMS.
  * log[i]: what level next + i reached, zero before.
  */
 template <typename R>
@@ -108,7 +108,7 @@ __device__ static void bfs_levels(const gpu_graph &g, const u64 *queue, u64 coun
 				  u32 next, u32 levels, u64 *space, struct gpu_level *log)
 {
 	struct gpu_loop *loop = loop_of(g);
-	u64 *in = space, *out = space + GPU_LOOP_ITEMS, i, s, e;
+	u64 *in = space, *out = space + GPU_LOOP_ITEMS, i, s, e, edges = 0;
 	u32 epoch = 0, step;
 	tally t = { 0, 0 };
 
@@ -117,24 +117,25 @@ __device__ static void bfs_levels(const gpu_graph &g, const u64 *queue, u64 coun
 		in[i] = piece_of<R>(s, e, (u32)(queue[i] >> 32));
 	}
 	grid_barrier(&loop->arrived, epoch);
-	for (step = 0; count && count <= GPU_LOOP_ITEMS && step < levels; step++) {
+	for (step = 0; count && count <= GPU_LOOP_ITEMS && edges <= GPU_LOOP_EDGES && step < levels; step++) {
 		uint64_t *fill = &loop->items[(step + 1) % 3];
 		found sum = { 0, 0 };
-		u64 *other = in, base;
+		u64 *other = in;
 
 		if (!thread_id())
 			loop->items[(step + 2) % 3] = 0;
-		for (base = thread_id() & ~31ull; base < count; base += thread_count()) {
-			u64 item = base + lane_id() < count ? in[base + lane_id()] : 0;
+		share_items(count, [&](u64 at, bool valid) {
+			u64 item = valid ? in[at] : 0;
 
 			walk_pieces<R, no_weight>(g, item >> PIECE_BITS, (u32)item & ((1u << PIECE_BITS) - 1), 0u, t,
 						  [&](u32, u32 mask, const R *entry, const no_weight *) {
 				discover<R>(g, mask, entry, visited, level, next + step, out, fill, sum);
 			});
-		}
+		});
 		log_level(&log[step], sum);
 		grid_barrier(&loop->arrived, epoch);
 		count = settled(fill);
+		edges = settled(&log[step].edges);
 		in = out;
 		out = other;
 	}

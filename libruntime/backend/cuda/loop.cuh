@@ -153,6 +153,19 @@ __device__ static inline u64 reserve(uint64_t *count, u32 items)
 	return __shfl_sync(ALL_LANES, at, 31) + sum - items;
 }
 
+/*
+ * f(i, valid) for items 0 to @count, by all lanes of a warp at a time: every warp gets its share,
+ * because the pieces of long lists in one warp take turns.
+ */
+template <typename F> __device__ static inline void share_items(u64 count, F f)
+{
+	u64 warps = thread_count() / 32, share = (count + warps - 1) / warps, base;
+
+	share = share < 32 ? share : 32;
+	for (base = thread_id() / 32 * share; base < count; base += warps * share)
+		f(base + lane_id(), lane_id() < share && base + lane_id() < count);
+}
+
 /* Add the tallies of all lanes to the counters. */
 __device__ static inline void report_lanes(const gpu_graph &g, tally t)
 {

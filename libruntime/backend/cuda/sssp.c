@@ -13,6 +13,7 @@
 
 #define BUCKET	4		/* default bucket width: this many mean weights / mean degree */
 #define WIDER	16		/* a loop on the GPU takes buckets this many times as wide: steps cost more than reads */
+#define SMALL	4096u		/* work items of a bucket for which a loop on the GPU is tried */
 
 struct sssp {
 	struct gpu_run r;
@@ -87,7 +88,7 @@ static int loop_steps(struct sssp *s, uint64_t *bound, bool *small, bool *done)
 		near = r->counters.items;
 		far = r->counters.left;
 		*done = !near && !far;
-		*small = near <= GPU_LOOP_ITEMS / 8 && far <= GPU_LOOP_FAR / 8;
+		*small = near <= SMALL && far <= GPU_LOOP_FAR / 8;
 		if (rc || *done || !*small)
 			return rc;
 		rc = gpu_run_clear(r);
@@ -112,10 +113,12 @@ static int run_buckets(struct sssp *s)
 	int rc;
 
 	for (;;) {
-		if (s->near && items && items <= GPU_LOOP_ITEMS / 8 && !pause--) {
+		if (s->near && items && items <= SMALL && !pause--) {
 			rc = loop_steps(s, &bound, &small, &done);
 			if (rc || done)
 				return rc;
+			/* back to buckets of the usual width: the next one begins at the least distance due */
+			bound = 0;
 			/* a try that fails costs a scan: try less often */
 			pause = wait = small ? 1 : 2 * wait;
 		}

@@ -102,15 +102,14 @@ __device__ static inline void expand_near(const gpu_graph &g, const u32 *in, u64
 					  typename S::bits *expanded, u64 bound, const sssp_queues &q, tally &t)
 {
 	typedef typename S::bits D;
-	u64 base, s, e;
 
-	for (base = thread_id() & ~31ull; base < count; base += thread_count()) {
+	share_items(count, [&](u64 at, bool valid) {
 		u32 v = 0, entries = 0;
+		u64 s = 0, e;
 		D d = 0;
 
-		s = 0;
-		if (base + lane_id() < count) {
-			v = in[base + lane_id()];
+		if (valid) {
+			v = in[at];
 			d = distance[v];
 			edges_of(g, v, &s, &e);
 			/* a long list is for all warps: sssp_relax divides it */
@@ -122,7 +121,7 @@ __device__ static inline void expand_near(const gpu_graph &g, const u32 *in, u64
 		walk_pieces<R, W>(g, s, entries, d, t, [&](D from, u32 mask, const R *entry, const W *weight) {
 			lower_targets<R, W, S>(g, from, mask, entry, weight, distance, expanded, bound, q);
 		});
-	}
+	});
 }
 
 /* Move the far vertices that are due below @bound to the near queue, keep those due above it. */

@@ -237,7 +237,7 @@ class Arguments(unittest.TestCase):
                                        ("bc", "sources", [0.5])):
             self.refused(TypeError, name, g, algorithm, **{name: value})
         self.refused(TypeError, "stcon needs a target", g, "stcon")
-        self.refused(gtu.Error, "needs GraphPEG or Weaver", g, "bfs", direction="pull")
+        self.refused(gtu.Error, "needs GraphPEG, Weaver or no unit", g, "bfs", direction="pull")
 
     def test_weights_that_no_path_has(self):
         for bad in (float("nan"), -1.0):

@@ -252,7 +252,7 @@ bringup_guest() {
 
 # board_ids_guest: a board with PCI ids of its own: gtu bringup --id without the driver, then the driver with new_id and ids=
 board_ids_guest() {
-	local works="gtu --quiet run bfs /graph.gtu --device /dev/gtu0 --unit scu >/dev/null" load="insmod /modules/gtu.ko"
+	local works="gtu --quiet run bfs /graph.gtu --device /dev/gtu0 --unit scu >/dev/null" load="modprobe gtu"
 
 	first=(--test "memory=echo 4 >/proc/sys/vm/nr_hugepages"
 		--test "bringup=$(shown gtu --quiet bringup --id 10ee:9038 --hugepage --march 64 --lockstep 2000)"

@@ -32,14 +32,40 @@ static char *reserve(size_t bytes)
 }
 
 /*
+ * Set the system's choice of huge pages: "always", "madvise" or "never". Returns the one before in
+ * @old, or -errno. A machine of less than 512 MiB begins with "never".
+ */
+static int choose_huge_pages(const char *choice, char old[16])
+{
+	static const char path[] = "/sys/kernel/mm/transparent_hugepage/enabled";
+	char text[64] = "", *from;
+	int fd = open(path, O_RDWR), ret = 0;
+
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
+		ret = -errno;
+	from = strchr(text, '[');
+	if (!ret && (!from || sscanf(from, "[%15[a-z]]", old) != 1))
+		ret = -EINVAL;
+	if (!ret && pwrite(fd, choice, strlen(choice), 0) < 0)
+		ret = -errno;
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+/*
  * Map @bytes at @offset, write to each page, and return by how many KiB the page tables grew: not at
  * all for huge entries, by 4 KiB for each 2 MiB of small ones. Negative: an error.
  */
 static long mapped_tables(int fd, uint64_t offset, size_t bytes, char **p)
 {
-	char *area = reserve(32 * HUGE), *beside = area + 16 * HUGE;
+	char *area = reserve(32 * HUGE), *beside = area + 16 * HUGE, choice[16], now[16];
+	int ret = choose_huge_pages("always", choice);
 	long before;
 	size_t at;
+
+	if (ret)
+		return ret;
 
 	/* the table above those of the mapping exists from now on, if it is of the same 1 GiB */
 	if (!area || mmap(beside, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != beside)
@@ -53,6 +79,7 @@ static long mapped_tables(int fd, uint64_t offset, size_t bytes, char **p)
 		return -errno;
 	for (at = 0; at < bytes; at += PAGE)
 		*(volatile char *)(area + at) = (char)(at / PAGE % 113);
+	choose_huge_pages(choice, now);
 	return status_kib("VmPTE") - before;
 }
 

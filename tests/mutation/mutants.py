@@ -66,7 +66,7 @@ class Mutant:
 
 
 def mutate(file, text, first):
-    """Returns the source with its mutants, numbered from @first, and the list of them."""
+    """Returns the source with its mutants, numbered from @first, and their list."""
     lines, found, out, in_macro = text.split("\n"), [], [], False
 
     def chosen(kind, before, after):

@@ -18,7 +18,7 @@ template <typename R> __device__ static inline u64 piece_of(u64 s, u64 e, u32 ch
 	return first << PIECE_BITS | (end - first);
 }
 
-/* What a lane found in a level. */
+/* Vertices that a lane found in a level, and the sum of their degrees. */
 struct found {
 	u32 vertices;
 	u64 edges;

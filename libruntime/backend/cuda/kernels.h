@@ -43,7 +43,7 @@ struct gpu_graph {
 /* Vertices that components_collect processes. */
 enum gpu_slice { GPU_SLICE_ALL, GPU_SLICE_ONE, GPU_SLICE_OTHERS };
 
-/* What a level of a search reached: vertices, and the sum of their degrees. */
+/* Vertices that a level of a search reached, and the sum of their degrees. */
 struct gpu_level {
 	uint64_t vertices, edges;
 };

@@ -100,8 +100,8 @@ __device__ static inline void log_level(struct gpu_level *log, const found &sum)
 
 /*
  * Run levels from @next on, over the @count work items of @queue, until the search ends, the next
- * level has more than GPU_LOOP_ITEMS items or GPU_LOOP_EDGES edges, or @levels are done. @space: two queues of GPU_LOOP_ITEMS.
- * log[i]: what level next + i reached, zero before.
+ * level has more than GPU_LOOP_ITEMS items or GPU_LOOP_EDGES edges, or @levels are done. @space:
+ * two queues of GPU_LOOP_ITEMS. log[i]: what level next + i reached, zero before.
  */
 template <typename R>
 __device__ static void bfs_levels(const gpu_graph &g, const u64 *queue, u64 count, u32 *visited, u32 *level,
@@ -139,10 +139,8 @@ __device__ static void bfs_levels(const gpu_graph &g, const u64 *queue, u64 coun
 		in = out;
 		out = other;
 	}
-	if (!thread_id()) {
+	if (!thread_id())
 		loop->steps = step;
-		counters_of(g)->items = count;
-	}
 	report_lanes(g, t);
 }
 

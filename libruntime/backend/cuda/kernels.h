@@ -55,7 +55,7 @@ struct gpu_level {
 struct gpu_loop {
 	uint32_t arrived;		/* blocks at the barrier, over all steps */
 	uint32_t steps;
-	uint32_t done, reserved;
+	uint32_t done;			/* shortest paths: no vertex is due */
 	uint64_t items[3], far[3], min[3];
 	uint64_t bound;
 };

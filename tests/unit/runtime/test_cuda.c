@@ -462,4 +462,33 @@ TEST(each_call_fails_auto)
 	fail_each(&(struct job){ GTU_EDGES_AUTO, GTU_KERNEL_AUTO, PROBED, 0, 0 }, 999, GTU_ERR_FAIL);
 }
 
+/* Without pinned memory for its packed copy of the list, PageRank reads the plain list. */
+TEST(pagerank_without_its_copy)
+{
+	struct gtu_placement_options place = { .edges = GTU_EDGES_PINNED };
+	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .iterations = 2 };
+	struct gtu_graph *g = small_graph(0, 4);
+	double *rank = test_alloc(g->n, 8);
+	unsigned copies = 0;
+	bool more = true;
+
+	for (long i = 1; more; i++) {
+		struct gtu_device *dev = open_fake();
+		int rc;
+
+		OK(gtu_placement_create(dev, g, &place, &err));
+		fake->fail_at = fake->calls + i;
+		fake->failure = CUDA_ERROR_OUT_OF_MEMORY;
+		rc = gtu_pagerank(dev, g, &opt, rank, NULL, &err);
+		fake->fail_at = 0;
+		more = fake->failed;
+		if (more && !strcmp(fake->failed, "cuMemHostAlloc")) {
+			copies++;
+			OK(rc);
+		}
+		close_fake(dev);
+	}
+	CHECK_EQ(copies, 1);
+}
+
 TEST_MAIN

@@ -363,12 +363,14 @@ TEST(negative_weights)
 	FAILS(gtu_sssp(dev, g, &opt, rank, NULL, &err), GTU_ERR_INPUT, "the weight of edge 1 is -5.5: weights must be 0 or more");
 }
 
-/* Levels and steps that stay on the GPU end at a hub, and go on after it. */
+/* Levels and steps that stay on the GPU end at a hub, whose list is too long for them, and go on after it. */
 TEST(hub_on_a_path)
 {
-	uint64_t leaves = 70000 / FEWER, path = 40, n = 2 * path + 1 + leaves, hub = path, v;
+	const uint64_t leaves = 70000, path = 40, n = 2 * path + 1 + leaves, hub = path;
+	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU };
 	struct edges e = edges(n, n);
 	uint32_t *weight = test_alloc(n, 4);
+	uint64_t *got = test_alloc(n, 8), *want = test_alloc(n, 8), v;
 	struct gtu_graph *g;
 
 	open_gpu();
@@ -379,7 +381,10 @@ TEST(hub_on_a_path)
 	for (v = 0; v < e.m; v++)
 		weight[v] = 1 + (uint32_t)(v * 7 % 50);
 	g = weighted_edges(n, e.m, e.src, e.dst, GTU_WEIGHT_U32, weight, GTU_UNDIRECTED, 4);
-	check_graph(g, 0);
+	CHECK(!reference_bfs(g, 0, want) && !gtu_bfs(dev, g, &opt, got, NULL, &err));
+	check_values(got, want, n, false, "bfs", "auto", 0);
+	CHECK(!reference_sssp(g, 0, (double *)want) && !gtu_sssp(dev, g, &opt, (double *)got, NULL, &err));
+	check_values(got, want, n, false, "sssp", "auto", 0);
 }
 
 struct runner {

@@ -5,8 +5,7 @@
  * (ELL, hybrid). Their accesses cost simulated time.
  */
 #include "firmware-model/lab/kernels/weave.h"
-#include "tests/cuda/weave_programs.h"
-#include "tests/unit/library.h"
+#include "tests/unit/weave_inputs.h"
 #include "lab_test.h"
 
 #define UNITS (GTU_WITH_WEAVER + 1)
@@ -108,27 +107,16 @@ static void one_storage(const char *name, const struct gtu_weave_storage *s, con
 TEST(one_source_in_process_and_in_the_laboratory)
 {
 	struct gtu_graph *g = generate((struct gtu_generate_options){ .kind = GTU_GEN_KRONECKER, .scale = 8, .degree = 6 });
-	struct gtu_graph weighted = *g;
+	struct gtu_graph weighted;
 	struct gtu_device *dev = open_model("model");
-	struct weave_data d = { 0 };
-	uint32_t *weight = test_alloc(g->m, 4);
+	struct weave_data d;
 	struct gtu_weave_storage s;
 	struct ell ell = { &weighted, 0, false };
 
-	for (uint64_t e = 0; e < g->m; e++)
-		weight[e] = 1 + (uint32_t)(gtu_graph_target(g, e) * 7 % 32);
-	weighted.weight = weight;
-	weighted.weight_type = GTU_WEIGHT_U32;
-	d.source = (uint32_t)busiest(g);
-	d.level = test_alloc(g->n, 8);
-	d.active = test_alloc(g->n, 8);
-	d.next = test_alloc(g->n, 8);
-	d.rank = test_alloc(g->n, 8);
-	d.sum = test_alloc(g->n, 8);
 	for (uint64_t v = 0; v < g->n; v++)
 		if (g->row[v + 1] - g->row[v] > ell.width)
 			ell.width = g->row[v + 1] - g->row[v];
-	d.seen = test_alloc(g->n * ell.width + g->m, 8);
+	d = weave_inputs(g, g->n * ell.width + g->m, &weighted);
 	OK(gtu_weave_csr(&weighted, 0, &s, &err));
 	one_storage("CSR", &s, g, &d, dev);
 	gtu_weave_close(&s);

@@ -3,7 +3,7 @@
  * The programs of tests/cuda/weave_programs.h on a GPU (gtu/weave.cuh), compared with gtu_weave() in
  * process, from the same source. On a GPU with GTU_TEST_GPU=1, otherwise with the kernels as CPU code.
  */
-#include "tests/cuda/weave_programs.h"
+#include "tests/unit/weave_inputs.h"
 #include "tests/unit/runtime/streams_bed.h"
 
 /* as in gtu/weave.cuh, which is CUDA C++ */
@@ -123,25 +123,12 @@ TEST(one_source_in_process_and_on_a_gpu)
 {
 	struct gtu_graph weighted;
 	struct gtu_weave_storage s;
-	struct weave_data d = { 0 };
+	struct weave_data d;
 	struct gtu_graph *g;
-	uint32_t *weight;
 
 	open_both("weave");
 	g = generate((struct gtu_generate_options){ .kind = GTU_GEN_KRONECKER, .scale = 9, .degree = 6 });
-	weighted = *g;
-	weight = test_alloc(g->m, 4);
-	for (uint64_t e = 0; e < g->m; e++)
-		weight[e] = 1 + (uint32_t)(gtu_graph_target(g, e) * 7 % 32);
-	weighted.weight = weight;
-	weighted.weight_type = GTU_WEIGHT_U32;
-	d.source = (uint32_t)busiest(g);
-	d.level = test_alloc(g->n, 4);
-	d.active = test_alloc(g->n, 4);
-	d.next = test_alloc(g->n, 4);
-	d.rank = test_alloc(g->n, 8);
-	d.sum = test_alloc(g->n, 8);
-	d.seen = test_alloc(g->m, 8);
+	d = weave_inputs(g, g->m, &weighted);
 	OK(gtu_weave_csr(&weighted, 0, &s, &err));
 	one_storage(&s, &d);
 	gtu_weave_close(&s);

@@ -6,6 +6,7 @@
  * "value", else the only numeric one.
  */
 #include <expat.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,6 +48,16 @@ struct graphml {
 	struct gtu_error *err;
 };
 
+/* Current line. Expat 2.9 deprecates the old function, whose type has 32 bits on some systems. */
+static uint64_t line_of(const struct graphml *g)
+{
+#if XML_MAJOR_VERSION > 2 || XML_MINOR_VERSION >= 9
+	return XML_GetCurrentLineNumber64(g->parser);
+#else
+	return XML_GetCurrentLineNumber(g->parser);
+#endif
+}
+
 static void fail(struct graphml *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 static void fail(struct graphml *g, const char *fmt, ...)
@@ -59,8 +70,7 @@ static void fail(struct graphml *g, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(sentence, sizeof(sentence), fmt, ap);
 	va_end(ap);
-	g->rc = gtu_fail(g->err, GTU_ERR_INPUT, "%s:%llu: %s", g->in->path,
-			 (unsigned long long)XML_GetCurrentLineNumber(g->parser), sentence);
+	g->rc = gtu_fail(g->err, GTU_ERR_INPUT, "%s:%" PRIu64 ": %s", g->in->path, line_of(g), sentence);
 	XML_StopParser(g->parser, XML_FALSE);
 }
 
@@ -386,8 +396,7 @@ static int parse(struct graphml *g, struct gtu_error *err)
 		if (XML_Parse(g->parser, (const char *)in->cur, length, final) == XML_STATUS_ERROR) {
 			if (g->rc)
 				return g->rc;
-			return gtu_fail(err, GTU_ERR_INPUT, "%s:%llu: %s", in->path,
-					(unsigned long long)XML_GetCurrentLineNumber(g->parser),
+			return gtu_fail(err, GTU_ERR_INPUT, "%s:%" PRIu64 ": %s", in->path, line_of(g),
 					XML_ErrorString(XML_GetErrorCode(g->parser)));
 		}
 		in->cur += length;

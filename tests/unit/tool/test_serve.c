@@ -220,7 +220,8 @@ TEST(edge_lists_are_not_copied)
 		CHECKF(c, "no completion");
 		CHECK_EQ(c->status, GTU_CPL_OK);
 		CHECK(c->count >= 200);
-		CHECKF(private_kib(server_pid) < before + 1024, "the server has %llu KiB, %llu before",
+		/* the sanitizers' own memory may grow by some MiB */
+		CHECKF(private_kib(server_pid) < before + (bytes >> 10) / 8, "the server has %llu KiB, %llu before",
 		       (unsigned long long)private_kib(server_pid), (unsigned long long)before);
 		for (uint64_t i = 0; i < c->count; i++) {
 			const struct gtu_hw_warp *w = (const void *)((const char *)(ring + 1) +

@@ -166,9 +166,9 @@ assert len(rows) == len(lab["rows"])
 judged = 0
 for got, want in zip(rows, lab["rows"]):
     assert got[0] == str(want["figure"]) and got[2] == want["graph"], got
-    assert got[6] == (want["verdict"] or ""), (got, want)
+    assert got[8] == (want["verdict"] or "") and got[7] == want["rule"], (got, want)
     judged += bool(want["verdict"])
-    for text, value in ((got[3], want["paper"]), (got[4], want["ours"])):
+    for text, value in ((got[3], want["paper"]), (got[4], want["ours"]), (got[5], want["null"])):
         assert (value is None) == (text == ""), got
         assert value is None or abs(float(text.replace(",", "")) - value) <= 1e-3 * abs(value), (got, want)
 assert judged, "nothing was judged"

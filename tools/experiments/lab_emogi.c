@@ -66,13 +66,13 @@ static double lists_alone(const struct gtu_graph *g)
 }
 
 /* Shares of the four request sizes. @paper: the published ones; 0: none */
-static void request_sizes(struct lab_run *r, unsigned figure, const char *graph, const uint64_t *seen, const double *paper,
-			  const char *series)
+static void request_sizes(struct lab_run *r, unsigned figure, const char *graph, enum lab_rule rule, const uint64_t *seen,
+			  const double *paper, const char *series)
 {
 	unsigned n;
 
 	for (n = 1; n <= 4; n++)
-		lab_run_row(r, figure, graph, LAB_COUNT_RULE, paper[n - 1] > 0 ? paper[n - 1] : NAN, emogi_share(seen, n),
+		lab_run_row(r, figure, graph, rule, paper[n - 1] > 0 ? paper[n - 1] : NAN, emogi_share(seen, n),
 			    "%s: share of %u-byte requests", series, 32 * n);
 }
 
@@ -86,7 +86,7 @@ static void array_bandwidth(struct emogi *e, unsigned x, const char *text)
 	unsigned p;
 
 	lab_run_row(e->r, 4, "array", LAB_OPEN_RULE, NAN, host / seconds / 1e9, "%s: GB/s of the host's DRAM", text);
-	lab_run_row(e->r, 4, "array", LAB_COUNT_RULE, x == ACCESS_MERGED ? NAN : x ? 1 : 2, host / asked,
+	lab_run_row(e->r, 4, "array", LAB_INPUT_RULE, x == ACCESS_MERGED ? NAN : x ? 1 : 2, host / asked,
 		    "%s: bytes DRAM reads for each asked", text);
 	lab_run_row(e->r, 4, "array", LAB_OPEN_RULE, NAN, asked / (double)(4 * c->lab.lanes[LAB_LOAD]),
 		    "%s: bytes moved for each of the array", text);
@@ -108,12 +108,12 @@ static void array_figures(struct emogi *e)
 
 		if (!seen[GTU_ZCM_C_BYTES(GTU_ZCM_HOST_READ)] && !c->lab.uvm_bytes_in)
 			continue;	/* the machine has no unified memory */
-		lab_run_row(e->r, 4, "array", x == ACCESS_UVM ? LAB_OPEN_RULE : LAB_COUNT_RULE, x == ACCESS_ALIGNED ? 12.23 :
+		lab_run_row(e->r, 4, "array", LAB_CALIBRATED_RULE, x == ACCESS_ALIGNED ? 12.23 :
 				      x == ACCESS_UVM ? 9 : NAN, gbs(m, c), "%s: GB/s over the link", text[x]);
 		if (x == ACCESS_UVM)
 			continue;
 		array_bandwidth(e, x, text[x]);
-		request_sizes(e->r, 3, "array", seen, sizes[x], text[x]);
+		request_sizes(e->r, 3, "array", LAB_INPUT_RULE, seen, sizes[x], text[x]);
 		lab_run_row(e->r, 3, "array", LAB_OPEN_RULE, NAN, (double)seen[GTU_ZCM_C_FLIGHT_SUM] / (double)seen[GTU_ZCM_C_MONITORED],
 			      "%s: requests outstanding, mean", text[x]);
 		lab_run_row(e->r, 3, "array", LAB_OPEN_RULE, NAN, (double)seen[GTU_ZCM_C_FLIGHT_MAX],
@@ -162,12 +162,12 @@ static void graph_figures(struct emogi *e)
 				below[i] += degree <= DEGREE_STEP * (i + 1) ? degree : 0;
 			middle += degree >= 16 && degree <= 48 ? degree : 0;
 		}
-		lab_run_row(r, LAB_TABLE(2), label, LAB_COUNT_RULE, emogi_paper_value(symbol, "GK=31.4 GU=32 FS=55 ML=221"),
+		lab_run_row(r, LAB_TABLE(2), label, LAB_INPUT_RULE, emogi_paper_value(symbol, "GK=31.4 GU=32 FS=55 ML=221"),
 				      (double)graph->m / (double)graph->n, "edges a vertex");
 		for (i = 0; i < DEGREES; i++)
 			lab_run_row(r, 6, label, LAB_OPEN_RULE, NAN, (double)below[i] / (double)graph->m,
 				      "degree up to %u: share of the edges", DEGREE_STEP * (i + 1));
-		lab_run_row(r, 6, label, LAB_COUNT_RULE, emogi_paper_value(symbol, "GU=1"), (double)middle / (double)graph->m,
+		lab_run_row(r, 6, label, LAB_INPUT_RULE, emogi_paper_value(symbol, "GU=1"), (double)middle / (double)graph->m,
 			      "degree 16 to 48: share of the edges");
 	}
 }
@@ -192,7 +192,7 @@ static void bfs_of_graph(struct emogi *e, unsigned g, struct bfs_sums *sum)
 		s[x] = emogi_counts(e, g, LAB_EMOGI_BFS, x, WIDTH_8, SETUP_PCIE3);
 	for (x = 0; x < ACCESS_UVM; x++) {
 		snprintf(series, sizeof(series), "BFS %s", access_names[x]);
-		request_sizes(r, 5, label, s[x].monitor, sizes[x], series);
+		request_sizes(r, 5, label, LAB_COUNT_RULE, s[x].monitor, sizes[x], series);
 	}
 	lab_run_row(r, 5, label, LAB_SPEEDUP_RULE, emogi_paper_value(symbol, "GK=1.86 GU=1.25"), emogi_share(s[2].monitor, 4) / emogi_share(s[1].monitor, 4),
 		      "BFS aligned: 128-byte share over merged's");
@@ -210,6 +210,7 @@ static void bfs_of_graph(struct emogi *e, unsigned g, struct bfs_sums *sum)
 		sum->removed[x] = fmax(sum->removed[x], q);
 		lab_run_row(r, 7, label, LAB_COUNT_RULE, x ? emogi_paper_value(symbol, "ML=0.288") : NAN, q,
 				      "BFS %s: requests removed", x ? "aligned from merged" : "merged from naive");
+		lab_run_null(r, 0);
 		q = (double)s[x].lab.cycles / (double)s[x + 1].lab.cycles;
 		sum->gain[x] += log(q) / r->graphs;
 		lab_run_row(r, 9, label, LAB_OPEN_RULE, NAN, q, "BFS %s: speed-up", x ? "aligned over merged" : "merged over naive");
@@ -255,20 +256,27 @@ static void bfs_figures(struct emogi *e)
 		bfs_of_graph(e, g, &sum);
 	lab_run_row(r, 5, "mean", LAB_COUNT_RULE, 0.40, sum.merged_share, "BFS merged: share of 128-byte requests");
 	lab_run_row(r, 7, "most", LAB_COUNT_RULE, 0.833, sum.removed[0], "BFS merged from naive: requests removed");
+	lab_run_null(r, 0);
 	lab_run_row(r, 7, "most", LAB_COUNT_RULE, 0.288, sum.removed[1], "BFS aligned from merged: requests removed");
+	lab_run_null(r, 0);
 	lab_run_row(r, 8, "most", LAB_COUNT_RULE, 4.7, sum.bandwidth[0], "BFS naive: GB/s over the link");
+	lab_run_null(r, 12.3);		/* cudaMemcpy()'s: without the cost of a request */
 	lab_run_row(r, 8, "most", LAB_COUNT_RULE, 11, sum.bandwidth[1], "BFS merged: GB/s over the link");
+	lab_run_null(r, sum.bandwidth[0]);	/* without merging */
 	lab_run_row(r, 8, "most", LAB_COUNT_RULE, 12, sum.bandwidth[2], "BFS aligned: GB/s over the link");
+	lab_run_null(r, sum.bandwidth[0]);
 	if (e->m[0].uvm)
-		lab_run_row(r, 8, "most", LAB_OPEN_RULE, 9, sum.bandwidth[ACCESS_UVM], "BFS UVM: GB/s over the link");
+		lab_run_row(r, 8, "most", LAB_CALIBRATED_RULE, 9, sum.bandwidth[ACCESS_UVM], "BFS UVM: GB/s over the link");
 	lab_run_row(r, 9, "mean", LAB_SPEEDUP_RULE, 3.24 / 0.73, exp(sum.gain[0]), "BFS merged over naive: speed-up");
 	lab_run_row(r, 9, "mean", LAB_SPEEDUP_RULE, 1.10, exp(sum.gain[1]), "BFS aligned over merged: speed-up");
 	for (x = 0; x < 3 && e->m[0].uvm; x++)
-		lab_run_row(r, 9, "mean", LAB_OPEN_RULE, over_uvm[x], exp(sum.over_uvm[x]), "BFS %s: speed-up over UVM",
+		lab_run_row(r, 9, "mean", LAB_SPEEDUP_RULE, over_uvm[x], exp(sum.over_uvm[x]), "BFS %s: speed-up over UVM",
 			      access_names[x]);
 	if (e->m[0].uvm) {
 		lab_run_row(r, 9, "mean", LAB_OPEN_RULE, 3.24, exp(sum.at20), "merged, faults of 20 us: speed-up over UVM");
+		lab_run_reason(r, "sensitivity to the time of a batch of faults");
 		lab_run_row(r, 9, "mean", LAB_OPEN_RULE, 3.24, exp(sum.at50), "merged, faults of 50 us: speed-up over UVM");
+		lab_run_reason(r, "sensitivity to the time of a batch of faults");
 	}
 	lab_run_row(r, 10, "most", LAB_COUNT_RULE, 1.31, sum.amplified[0], "BFS aligned: bytes read over the edge list's");
 	if (e->m[0].uvm)
@@ -289,12 +297,12 @@ static const struct ratio {
 	struct { unsigned access, width, setup; } from, to;
 	const char *text;
 } ratios[] = {
-	{ 11, LAB_OPEN_RULE, 2.60, { ACCESS_UVM, WIDTH_8, SETUP_PCIE3 }, { ACCESS_ALIGNED, WIDTH_8, SETUP_PCIE3 }, "speed-up over UVM" },
+	{ 11, LAB_SPEEDUP_RULE, 2.60, { ACCESS_UVM, WIDTH_8, SETUP_PCIE3 }, { ACCESS_ALIGNED, WIDTH_8, SETUP_PCIE3 }, "speed-up over UVM" },
 	{ 12, LAB_SPEEDUP_RULE, 1.57, { ACCESS_ALIGNED, WIDTH_8, SETUP_PCIE3 }, { ACCESS_ALIGNED, WIDTH_4, SETUP_PCIE3 },
 	  "speed-up by 4 bytes an edge" },
 	{ 13, LAB_SPEEDUP_RULE, 1.88, { ACCESS_ALIGNED, WIDTH_8, SETUP_PCIE3 }, { ACCESS_ALIGNED, WIDTH_8, SETUP_PCIE4 },
 	  "EMOGI's speed-up by PCIe 4.0" },
-	{ 13, LAB_OPEN_RULE, 1.53, { ACCESS_UVM, WIDTH_8, SETUP_PCIE3 }, { ACCESS_UVM, WIDTH_8, SETUP_PCIE4 }, "UVM's speed-up by PCIe 4.0" },
+	{ 13, LAB_SPEEDUP_RULE, 1.53, { ACCESS_UVM, WIDTH_8, SETUP_PCIE3 }, { ACCESS_UVM, WIDTH_8, SETUP_PCIE4 }, "UVM's speed-up by PCIe 4.0" },
 	{ 13, LAB_OPEN_RULE, NAN, { ACCESS_UVM, WIDTH_8, SETUP_PCIE3 }, { ACCESS_ALIGNED, WIDTH_8, SETUP_PCIE3 },
 	  "EMOGI with PCIe 3.0 over UVM with 3.0" },
 	{ 13, LAB_OPEN_RULE, NAN, { ACCESS_UVM, WIDTH_8, SETUP_PCIE3 }, { ACCESS_ALIGNED, WIDTH_8, SETUP_PCIE4 },

@@ -24,7 +24,7 @@ void lab_energy_rows_mean(const struct lab_energy_rows *rows, struct lab_run *r,
 {
 	if (!rows->n || !lab_run_wants(r, figure))
 		return;
-	lab_run_row(r, figure, "mean", LAB_OPEN_RULE, paper, exp(rows->likely / rows->n), "%s", what);
+	lab_run_row(r, figure, "mean", LAB_SPEEDUP_RULE, paper, exp(rows->likely / rows->n), "%s", what);
 	lab_run_row(r, figure, "mean", LAB_OPEN_RULE, NAN, exp(rows->min / rows->n), "%s, at least", what);
 	lab_run_row(r, figure, "mean", LAB_OPEN_RULE, NAN, exp(rows->max / rows->n), "%s, at most", what);
 }

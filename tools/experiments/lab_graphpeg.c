@@ -82,9 +82,11 @@ static void figure_2(struct graphpeg *x)
 		mean_add(&share, part);
 	}
 	lab_run_row(x->r, 2, "mean", LAB_OPEN_RULE, NAN, exp(gain.log_sum / gain.n), "balanced over simple");
-	lab_run_row(x->r, 2, "mean", LAB_COUNT_RULE, 0.1803, share.sum / share.n, "share of balancing (calibrated on)");
+	lab_run_row(x->r, 2, "mean", LAB_CALIBRATED_RULE, 0.1803, share.sum / share.n, "share of balancing");
 	lab_run_row(x->r, 2, "least", LAB_COUNT_RULE, 0.0105, share.min, "share of balancing");
+	lab_run_null(x->r, 0);
 	lab_run_row(x->r, 2, "most", LAB_COUNT_RULE, 0.5395, share.max, "share of balancing");
+	lab_run_null(x->r, 0);
 }
 
 /* 1 to 8 KB of shared memory for edges: gap to the best, with unlimited table, ideal balancing. */
@@ -124,7 +126,8 @@ static void figure_7(struct graphpeg *x)
 	}
 	for (i = 0; i < 4; i++) {
 		lab_run_row(x->r, 7, "mean", LAB_OPEN_RULE, NAN, all[i] / (ALL * x->r->graphs), "%u KB of edges: behind the best", 1u << i);
-		lab_run_row(x->r, 7, "most", LAB_OPEN_RULE, i == 1 ? 0.12 : NAN, most_of_all[i], "%u KB of edges: behind the best, at most", 1u << i);
+		lab_run_row(x->r, 7, "most", LAB_COUNT_RULE, i == 1 ? 0.12 : NAN, most_of_all[i], "%u KB of edges: behind the best, at most", 1u << i);
+		lab_run_null(x->r, 0);
 	}
 }
 
@@ -150,6 +153,12 @@ static double paper_4(const struct graphpeg *x, unsigned g, unsigned a)
 	return NAN;
 }
 
+/* A count that the null value, 1, would meet is judged as a point of its curve. */
+static enum lab_rule rule_of(double paper)
+{
+	return fabs(1 / paper - 1) <= 0.15 ? LAB_CURVE_RULE : LAB_COUNT_RULE;
+}
+
 /* Tables of 12 to 24 entries: the paper's pairs of algorithm and graph; of a file, every algorithm. */
 static void table_5_of(struct graphpeg *x, unsigned g)
 {
@@ -161,10 +170,12 @@ static void table_5_of(struct graphpeg *x, unsigned g)
 		for (i = 0; i < sizeof(table_5) / sizeof(table_5[0]); i++)
 			if (table_5[i].algorithm == a && !strcmp(x->r->symbol[g], table_5[i].graph))
 				pair = &table_5[i];
-		for (e = 0; e < 4 && (pair || !*x->r->symbol[g]); e++)
-			lab_run_row(x->r, LAB_TABLE(5), lab_run_label(x->r, g), LAB_COUNT_RULE, pair ? pair->paper[e] : NAN,
-			    unlimited_over(x, g, a, 12 + 4 * e), "%s: unlimited over %u entries", lab_pg_algorithm_name[a],
-			    12 + 4 * e);
+		for (e = 0; e < 4 && (pair || !*x->r->symbol[g]); e++) {
+			lab_run_row(x->r, LAB_TABLE(5), lab_run_label(x->r, g), pair ? rule_of(pair->paper[e]) : LAB_OPEN_RULE,
+			    pair ? pair->paper[e] : NAN, unlimited_over(x, g, a, 12 + 4 * e), "%s: unlimited over %u entries",
+			    lab_pg_algorithm_name[a], 12 + 4 * e);
+			lab_run_curve(x->r, "%s on %s, by entries", lab_pg_algorithm_name[a], lab_run_label(x->r, g));
+		}
 	}
 }
 
@@ -176,14 +187,16 @@ static void tables(struct graphpeg *x)
 		EACH(x, g, a) {
 			double q = unlimited_over(x, g, a, 8), paper = paper_4(x, g, a);
 
-			lab_run_row(x->r, LAB_TABLE(4), lab_run_label(x->r, g), LAB_COUNT_RULE, paper, q, "%s: unlimited over 8 entries",
+			lab_run_row(x->r, LAB_TABLE(4), lab_run_label(x->r, g), rule_of(paper), paper, q, "%s: unlimited over 8 entries",
 			    lab_pg_algorithm_name[a]);
+			lab_run_curve(x->r, "unlimited over 8 entries");
 			within += fabs(q / paper - 1) <= 0.15;
 			hard += q > 1.1;
 			all++;
 		}
 		lab_run_row(x->r, LAB_TABLE(4), "count", LAB_OPEN_RULE, NAN, within, "values within 15%% of the paper's, of %u", all);
 		lab_run_row(x->r, LAB_TABLE(4), "count", LAB_OPEN_RULE, 9, hard, "values above 1.1, of %u", all);
+		lab_run_reason(x->r, "the values are judged above");
 	}
 	for (g = 0; g < x->r->graphs && lab_run_wants(x->r, LAB_TABLE(5)); g++)
 		table_5_of(x, g);
@@ -216,7 +229,7 @@ static void figure_8(struct graphpeg *x)
 			w.config.peg.balance_lists = config[i].lists;
 			q = faster(x, &w, &ideal);
 			mean_add(&mean[i], q);
-			lab_run_row(x->r, 8, lab_run_label(x->r, g), named && i % 3 == 0 ? LAB_COUNT_RULE : LAB_OPEN_RULE,
+			lab_run_row(x->r, 8, lab_run_label(x->r, g), named && i == 0 ? LAB_CURVE_RULE : named && i == 3 ? LAB_COUNT_RULE : LAB_OPEN_RULE,
 			    named && i == 0 ? 1.0103 : named && i == 3 ? 0.1733 : NAN, q, "%s: %s against ideal",
 			    lab_pg_algorithm_name[a], config[i].text);
 		}
@@ -258,8 +271,8 @@ static struct lab_energy energy_of(const struct graphpeg *x, const struct graphp
 /* Section 4.6: an entry has 98 bits; "additional control states" make it about 1 KB an SM. */
 static void storage(struct graphpeg *x)
 {
-	lab_run_row(x->r, 10, "all", LAB_OPEN_RULE, 294, x->build.entries * 98 / 8.0, "bytes of the working table an SM, of 98 bits an entry");
-	lab_run_row(x->r, 10, "all", LAB_OPEN_RULE, 0.0039, 1.0 / 256, "1 KB of storage over the 256 KB of registers");
+	lab_run_row(x->r, 10, "all", LAB_INPUT_RULE, 294, x->build.entries * 98 / 8.0, "bytes of the working table an SM, of 98 bits an entry");
+	lab_run_row(x->r, 10, "all", LAB_INPUT_RULE, 0.0039, 1.0 / 256, "1 KB of storage over the 256 KB of registers");
 }
 
 static void energy(struct graphpeg *x)
@@ -345,11 +358,13 @@ static void figure_10(struct graphpeg *x)
 		if (to_the_end[i].n)
 			lab_run_row(x->r, 10, "mean", LAB_OPEN_RULE, NAN, to_the_end[i].sum / to_the_end[i].n,
 			    "PEG over %s, time of %u that ended", over[i].text, to_the_end[i].n);
-	lab_run_row(x->r, 10, "mean", LAB_OPEN_RULE, 0.125, instructions.sum / instructions.n, "instructions an edge, of Gunrock's");
+	lab_run_row(x->r, 10, "mean", LAB_COUNT_RULE, 0.125, instructions.sum / instructions.n, "instructions an edge, of Gunrock's");
 	lab_run_row(x->r, 10, "mean", LAB_COUNT_RULE, 1 - 0.2739, requests.sum / requests.n, "memory requests an edge, of Gunrock's");
-	for (i = 0; i < 3; i++)		/* effects below 10% are judged by their order */
-		lab_run_row(x->r, 10, "mean", LAB_OPEN_RULE, shared[i].paper, less[i].sum / less[i].n, "%u KB of shared memory against all",
+	for (i = 0; i < 3; i++) {
+		lab_run_row(x->r, 10, "mean", LAB_CURVE_RULE, shared[i].paper, less[i].sum / less[i].n, "%u KB of shared memory against all",
 		    shared[i].bytes >> 10);
+		lab_run_curve(x->r, "shared memory against all");
+	}
 }
 
 static void figure_11(struct graphpeg *x)

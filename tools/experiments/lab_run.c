@@ -61,12 +61,50 @@ void lab_run_row(struct lab_run *r, unsigned figure, const char *graph, enum lab
 	char text[sizeof(((struct lab_row *)NULL)->what)];
 	va_list ap;
 
+	r->added = false;
 	if (r->planning || !lab_run_wants(r, figure))
 		return;
 	va_start(ap, what);
 	vsnprintf(text, sizeof(text), what, ap);
 	va_end(ap);
-	lab_table_add(&r->table, figure, graph, rule, paper, ours, "%s", text);
+	r->added = lab_table_add(&r->table, figure, graph, rule, paper, ours, "%s", text);
+}
+
+static struct lab_row *last_row(struct lab_run *r)
+{
+	static struct lab_row none;
+
+	return r->added ? &r->table.row[r->table.rows - 1] : &none;
+}
+
+void lab_run_null(struct lab_run *r, double value)
+{
+	last_row(r)->null = value;
+}
+
+void lab_run_high(struct lab_run *r, double value)
+{
+	last_row(r)->high = value;
+}
+
+void lab_run_curve(struct lab_run *r, const char *name, ...)
+{
+	struct lab_row *row = last_row(r);
+	va_list ap;
+
+	va_start(ap, name);
+	vsnprintf(row->curve, sizeof(row->curve), name, ap);
+	va_end(ap);
+}
+
+void lab_run_reason(struct lab_run *r, const char *why, ...)
+{
+	struct lab_row *row = last_row(r);
+	va_list ap;
+
+	va_start(ap, why);
+	vsnprintf(row->reason, sizeof(row->reason), why, ap);
+	va_end(ap);
 }
 
 int lab_run_key(const char *assignment, const struct lab_key *keys, unsigned n, const char *known, struct gtu_error *err)
@@ -141,6 +179,7 @@ int lab_run_begin(struct lab_run *r, const char *machine, const char *unit, cons
 
 static void print_report(const struct lab_run *r)
 {
+	struct lab_score score;
 	unsigned g;
 
 	printf("machine %s\n", r->m.name);
@@ -154,11 +193,13 @@ static void print_report(const struct lab_run *r)
 		       (double)r->instructions / 1e6);
 		return;
 	}
+	score = lab_table_score(&r->table);
 	lab_table_print(&r->table);
-	printf("\nCriteria: counts within 15%% of the paper's; speed-ups on its side of 1, their logarithm within a third;\n"
-	       "rank order (Spearman's) at least 0.8.\n"
-	       "%" PRIu64 " results equal the reference's; %.1f M warp instructions simulated.\n", r->checked,
-	       (double)r->instructions / 1e6);
+	printf("\nCriteria: counts within 15%% of the paper's; speed-ups on its side of the null value, their logarithm within a\n"
+	       "third; ranges; directions by 1%%; rank order (Spearman's) at least 0.8; curves by rank order, and nearer than the\n"
+	       "null model's. A row that the null model (a simulator without the effect) meets is missed.\n"
+	       "%s\n%" PRIu64 " results equal the reference's; %.1f M warp instructions simulated.\n", lab_score_text(&score).text,
+	       r->checked, (double)r->instructions / 1e6);
 }
 
 struct subject {
@@ -260,8 +301,14 @@ static int figure_known(const struct experiment *e, uint64_t figure, struct gtu_
 
 static int run_table(struct lab_run *r, const struct experiment *e, struct gtu_error *err)
 {
+	const struct lab_row *incomplete;
 	int rc = e->run(r, err);
 
+	incomplete = lab_table_incomplete(&r->table);
+	if (!rc && incomplete)
+		rc = gtu_fail(err, GTU_ERR_FAIL, "%s: figure %s, '%s' (%s): the rule %s needs a %s", e->name,
+			      lab_figure_name(incomplete->figure).text, incomplete->what, incomplete->graph, lab_rule_name(incomplete->rule),
+			      incomplete->rule == LAB_OPEN_RULE ? "reason" : "published value of its kind");
 	lab_table_rank(&r->table);
 	lab_table_sort(&r->table);
 	if (!rc && r->table.no_memory)

@@ -33,6 +33,7 @@ struct lab_run {
 	unsigned graphs;
 	struct lab_table table;
 	bool planning;			/* figures are evaluated to plan their runs */
+	bool added;			/* the last lab_run_row() added a row */
 	uint64_t checked;		/* results compared with the reference */
 	uint64_t instructions;		/* warp instructions simulated */
 };
@@ -68,6 +69,14 @@ static inline bool lab_run_wants(const struct lab_run *r, unsigned figure)
 /* Add a row to the table, unless @figure is not wanted or the runs are being planned. */
 void lab_run_row(struct lab_run *r, unsigned figure, const char *graph, enum lab_rule rule, double paper, double ours,
 		 const char *what, ...) __attribute__((format(printf, 7, 8)));
+/*
+ * About the row of the last lab_run_row(), if that added one: its null value, a range's upper end, the
+ * curve that it is a point of, why a published value is not judged or what it is calibrated on.
+ */
+void lab_run_null(struct lab_run *r, double value);
+void lab_run_high(struct lab_run *r, double value);
+void lab_run_curve(struct lab_run *r, const char *name, ...) __attribute__((format(printf, 2, 3)));
+void lab_run_reason(struct lab_run *r, const char *why, ...) __attribute__((format(printf, 2, 3)));
 
 /* A key of --set UNIT.KEY=NUMBER. */
 struct lab_key {

@@ -230,6 +230,7 @@ static double mean(const struct series *s)
 
 static void add_mean(const struct series *s, enum lab_rule rule, double paper, const char *what)
 {
+	s->r->added = false;
 	if (s->n)
 		lab_run_row(s->r, s->figure, "mean", rule, paper, mean(s), "%s", what);
 }
@@ -296,27 +297,31 @@ static const struct measured {
 	uint8_t algorithms;		/* bits */
 	enum lab_rule rule;
 	double paper[MACHINES][LAB_IRU_ALGORITHMS]; /* of the mean; 0: none */
+	double high, null;		/* the end of a range; what a simulator without the SCU prints */
+	const char *reason;		/* why it is not judged */
 } measured[] = {
-	{ SHARE, 1, "time in compaction, GPU (paper: 25 to 55%)", false, 7, LAB_OPEN_RULE, { { 0 } } },
-	{ SPEED, 10, "speed-up", true, 7, LAB_SPEEDUP_RULE, { { 1.41, 1.65, 0 }, { 3.83, 3.24, 1.05 } } },
-	{ SPEED_LAUNCHES, 10, "speed-up, launches included", true, 7, LAB_OPEN_RULE, { { 0 } } },
-	{ SCU_SHARE, 10, "time in the SCU", false, 7, LAB_OPEN_RULE, { { 0 } } },
-	{ SLOTS, 10, "the SCU's slots used", false, 7, LAB_OPEN_RULE, { { 0 } } },
-	{ FULL, 10, "the SCU's coalescing units full", false, 7, LAB_OPEN_RULE, { { 0 } } },
-	{ WIDE_SPEED, 10, "speed-up, requests as its buffers hold", true, 7, LAB_OPEN_RULE, { { 1.41, 1.65, 0 }, { 3.83, 3.24, 1.05 } } },
-	{ SLOT_SPEED, 10, "speed-up, if memory never held the SCU up", true, 7, LAB_OPEN_RULE, { { 1.41, 1.65, 0 }, { 3.83, 3.24, 1.05 } } },
-	{ ENERGY_SHARE, 1, "energy of compaction, GPU (paper: more than 45%)", false, 7, LAB_OPEN_RULE, { { 0 } } },
-	{ BASIC_SPEED, 11, "speed-up, basic SCU", true, 3, LAB_SPEEDUP_RULE, { { 1.5, 1.5 }, { 1.5, 1.5 } } },
-	{ REMOVED, 11, "GPU instructions removed by filtering", false, 3, LAB_COUNT_RULE, { { 0.71, 0.76 }, { 0.71, 0.76 } } },
-	{ LEFT, 11, "nodes and edges left to the GPU", false, 3, LAB_COUNT_RULE, { { 0.14, 0.22 }, { 0.14, 0.22 } } },
-	{ GROUPING, 12, "coalescing by grouping over filtering", false, 2, LAB_COUNT_RULE, { { 0 }, { 0, 1.27 } } },
-	{ GROUPING, 12, "coalescing by grouping (paper: not used)", false, 5, LAB_OPEN_RULE, { { 0 } } },
-	{ GROUPED_LEFT, 12, "nodes and edges of grouping over without", false, 7, LAB_OPEN_RULE, { { 0 } } },
-	{ GROUPED_SPEED, 12, "speed-up by grouping", true, 7, LAB_OPEN_RULE, { { 0 } } },
-	{ GROUPING_32, 12, "coalescing of groups of 32 over 8", false, 2, LAB_OPEN_RULE, { { 0 } } },
-	{ SPEED_32, 12, "speed-up of groups of 32 over 8", true, 2, LAB_OPEN_RULE, { { 0 } } },
-	{ USED_GPU, 13, "DRAM bandwidth used, GPU", false, 7, LAB_OPEN_RULE, { { 0 } } },
-	{ USED_SCU, 13, "DRAM bandwidth used, with the SCU", false, 7, LAB_OPEN_RULE, { { 0 } } },
+	{ SHARE, 1, "time in compaction, GPU", false, 7, LAB_RANGE_RULE, { { 0.25, 0.25, 0.25 }, { 0.25, 0.25, 0.25 } }, .high = 0.55 },
+	{ SPEED, 10, "speed-up", true, 7, LAB_SPEEDUP_RULE, { { 1.41, 1.65, LAB_LESS }, { 3.83, 3.24, 1.05 } }, .null = 1 },
+	{ SPEED_LAUNCHES, 10, "speed-up, launches included", true, 7, LAB_OPEN_RULE, { { 0 } }, .null = 1 },
+	{ SCU_SHARE, 10, "time in the SCU", false, 7, LAB_OPEN_RULE, { { 0 } }, .null = 1 },
+	{ SLOTS, 10, "the SCU's slots used", false, 7, LAB_OPEN_RULE, { { 0 } }, .null = 1 },
+	{ FULL, 10, "the SCU's coalescing units full", false, 7, LAB_OPEN_RULE, { { 0 } }, .null = 1 },
+	{ WIDE_SPEED, 10, "speed-up, requests as its buffers hold", true, 7, LAB_OPEN_RULE, { { 1.41, 1.65, 0 }, { 3.83, 3.24, 1.05 } },
+	  .reason = "not the paper's build" },
+	{ SLOT_SPEED, 10, "speed-up, if memory never held the SCU up", true, 7, LAB_OPEN_RULE, { { 1.41, 1.65, 0 }, { 3.83, 3.24, 1.05 } },
+	  .reason = "not the paper's build" },
+	{ ENERGY_SHARE, 1, "energy of compaction, GPU", false, 7, LAB_RANGE_RULE, { { 0.45, 0.45, 0.45 }, { 0.45, 0.45, 0.45 } }, .high = 1 },
+	{ BASIC_SPEED, 11, "speed-up, basic SCU", true, 3, LAB_SPEEDUP_RULE, { { 1.5, 1.5 }, { 1.5, 1.5 } }, .null = 1 },
+	{ REMOVED, 11, "GPU instructions removed by filtering", false, 3, LAB_COUNT_RULE, { { 0.71, 0.76 }, { 0.71, 0.76 } }, .null = 0 },
+	{ LEFT, 11, "nodes and edges left to the GPU", false, 3, LAB_COUNT_RULE, { { 0.14, 0.22 }, { 0.14, 0.22 } }, .null = 1 },
+	{ GROUPING, 12, "coalescing by grouping over filtering", false, 2, LAB_COUNT_RULE, { { 0 }, { 0, 1.27 } }, .null = 1 },
+	{ GROUPING, 12, "coalescing by grouping (paper: not used)", false, 5, LAB_OPEN_RULE, { { 0 } }, .null = 1 },
+	{ GROUPED_LEFT, 12, "nodes and edges of grouping over without", false, 7, LAB_OPEN_RULE, { { 0 } }, .null = 1 },
+	{ GROUPED_SPEED, 12, "speed-up by grouping", true, 7, LAB_OPEN_RULE, { { 0 } }, .null = 1 },
+	{ GROUPING_32, 12, "coalescing of groups of 32 over 8", false, 2, LAB_OPEN_RULE, { { 0 } }, .null = 1 },
+	{ SPEED_32, 12, "speed-up of groups of 32 over 8", true, 2, LAB_OPEN_RULE, { { 0 } }, .null = 1 },
+	{ USED_GPU, 13, "DRAM bandwidth used, GPU", false, 7, LAB_OPEN_RULE, { { 0 } }, .null = 1 },
+	{ USED_SCU, 13, "DRAM bandwidth used, with the SCU", false, 7, LAB_OPEN_RULE, { { 0 } }, .null = 1 },
 };
 
 /* Energy without the SCU over energy with @variant (LAB_SCU_VARIANTS: the best), by algorithm. */
@@ -399,20 +404,25 @@ static void rows_of(const struct experiment *e, unsigned m)
 
 		for (a = 0; a < LAB_IRU_ALGORITHMS; a++) {
 			struct series s = { r, x->figure, 0, 0, x->geometric };
-			double paper = b < MACHINES && x->paper[b][a] > 0 ? x->paper[b][a] : NAN;
+			double paper = b < MACHINES && x->paper[b][a] != 0 ? x->paper[b][a] : NAN;
+			enum lab_rule rule = isinf(paper) ? LAB_DIRECTION_RULE : x->rule;
 
 			if (!(x->algorithms & e->algorithms & 1u << a))
 				continue;
 			snprintf(what, sizeof(what), "%.24s %s: %s", e->m[m].name, lab_iru_algorithm_name[a], x->text);
 			for (g = 0; g < r->graphs; g++)
 				add(&s, g, measure(e, x->what, m, g, a), what);
-			add_mean(&s, x->rule, paper, what);
+			add_mean(&s, rule, paper, what);
+			lab_run_null(r, x->null);
+			if (x->high > 0)
+				lab_run_high(r, x->high);
+			if (x->reason)
+				lab_run_reason(r, "%s", x->reason);
 			all += x->what == SPEED ? s.sum / s.n / LAB_IRU_ALGORITHMS : 0;
 		}
 	}
-	/* the published mean is not a mean of its parts */
 	if (e->algorithms == ALL)
-		lab_run_row(r, 10, "mean", LAB_OPEN_RULE, b < MACHINES ? builds[b].speed : NAN, exp(all),
+		lab_run_row(r, 10, "mean", LAB_SPEEDUP_RULE, b < MACHINES ? builds[b].speed : NAN, exp(all),
 			      "%.30s: speed-up", e->m[m].name);
 	energy_rows(e, m, 9, LAB_SCU_VARIANTS, 7, "energy reduction");
 	energy_split(e, m);

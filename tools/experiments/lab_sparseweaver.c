@@ -127,8 +127,10 @@ static void other_reading(struct weaver *s, const double *paper)
 		all += mine;
 		lab_run_row(s->r, 10, "mean", LAB_OPEN_RULE, paper[a], exp(mine / n), "%s: over vertex, read ahead, filtered left out",
 		    lab_wvr_algorithm_name[a]);
+		lab_run_reason(s->r, "the other reading");
 	}
 	lab_run_row(s->r, 10, "mean", LAB_OPEN_RULE, 2.36, exp(all / (4 * n)), "over vertex, read ahead, filtered left out");
+	lab_run_reason(s->r, "the other reading");
 }
 
 static void figure10(struct weaver *s)
@@ -257,25 +259,47 @@ static void figure12(struct weaver *s)
 			}
 }
 
+static double latency_over_10(struct weaver *s, unsigned g, uint32_t latency, bool ahead)
+{
+	struct weaver_key key = KEY(g, LAB_WVR_PR, LAB_MAP_WEAVER, .latency = 10, .ahead = ahead, .set = { EIGHT_CORES });
+	double base = cycles(s, key);
+
+	key.latency = latency;
+	return cycles(s, key) / base;
+}
+
+/* "Consistent": within 5%. A simulator that does not hide the latency prints @exposed. */
+static void consistent(struct weaver *s, bool ahead, double exposed)
+{
+	if (!ahead)
+		lab_run_reason(s->r, "the other reading");
+	lab_run_high(s->r, 1.05);
+	lab_run_null(s->r, exposed);
+}
+
 /* An entry is read when the previous one is used up (figure 6), or is read ahead. */
 static void latencies(struct weaver *s, bool ahead)
 {
 	static const uint32_t latency[] = { 10, 20, 40, 80, 160 };
 	unsigned g[4], n = pick(s, "hw uk co rn", g), i, k;
 	const char *suffix = ahead ? ", entries read ahead" : "";
+	const enum lab_rule rule = ahead ? LAB_RANGE_RULE : LAB_OPEN_RULE;
 	double sum[5] = { 0 };
 
 	for (k = 1; k < 5; k++) {
-		for (i = 0; i < n; i++) {
-			struct weaver_key key = KEY(g[i], LAB_WVR_PR, LAB_MAP_WEAVER, .latency = 10, .ahead = ahead, .set = { EIGHT_CORES });
-			double base = cycles(s, key), q;
+		double sum_exposed = 0;
 
-			key.latency = latency[k];
-			q = cycles(s, key) / base;
+		for (i = 0; i < n; i++) {
+			double q = latency_over_10(s, g[i], latency[k], ahead), exposed = latency_over_10(s, g[i], latency[k], false);
+
 			sum[k] += log(q);
-			lab_run_row(s->r, 13, s->subject[g[i]].label, LAB_OPEN_RULE, 1, q, "pr: table latency %u over 10, cycles%s", latency[k], suffix);
+			sum_exposed += log(exposed);
+			lab_run_row(s->r, 13, s->subject[g[i]].label, rule, ahead ? 0.95 : 1, q, "pr: table latency %u over 10, cycles%s", latency[k],
+			    suffix);
+			consistent(s, ahead, exposed);
 		}
-		lab_run_row(s->r, 13, "mean", LAB_OPEN_RULE, 1, exp(sum[k] / n), "pr: table latency %u over 10, cycles%s", latency[k], suffix);
+		lab_run_row(s->r, 13, "mean", rule, ahead ? 0.95 : 1, exp(sum[k] / n), "pr: table latency %u over 10, cycles%s", latency[k], suffix);
+		consistent(s, ahead, exp(sum_exposed / n));
 	}
 }
 
@@ -378,7 +402,8 @@ static void figure17(struct weaver *s)
 		lab_run_row(s->r, 17, s->subject[g].label, LAB_OPEN_RULE, NAN, (double)b.gather_cycles / (double)a.gather_cycles,
 		    "pr: cycles of push over pull");
 	}
-	lab_run_row(s->r, 17, "mean", LAB_COUNT_RULE, 1, registration, "pr: registration, push over pull");
+	lab_run_row(s->r, 17, "mean", LAB_OPEN_RULE, 1, registration, "pr: registration, push over pull");
+	lab_run_reason(s->r, "the null model, 1, meets it");
 }
 
 static void figure18(struct weaver *s)
@@ -396,7 +421,7 @@ static void figure18(struct weaver *s)
 		sum += log(q);
 		lab_run_row(s->r, 18, s->subject[g].label, LAB_OPEN_RULE, NAN, q, "pr: SparseWeaver over EGHW");
 	}
-	lab_run_row(s->r, 18, "mean", LAB_OPEN_RULE, 3.64, exp(sum / graphs(s)), "pr: SparseWeaver over EGHW");
+	lab_run_row(s->r, 18, "mean", LAB_SPEEDUP_RULE, 3.64, exp(sum / graphs(s)), "pr: SparseWeaver over EGHW");
 }
 
 static void figure19(struct weaver *s)
@@ -462,10 +487,12 @@ static void table5(struct weaver *s)
 		with = cycles(s, KEY(g[i], LAB_WVR_PR, LAB_MAP_WEAVER, .latency = 10, .ahead = true, .set = { EIGHT_CORES }));
 		lab_run_row(s->r, TABLE_V, s->subject[g[i]].label, LAB_OPEN_RULE, published(s, g[i], "hw=5.32 uk=2.61 co=4.23 rn=1.83"),
 		    vertex / with, "pr, 8 cores: with entries read ahead over vertex");
+		lab_run_reason(s->r, "the other reading");
 		/* the other reading of section V: an entry for each of the 32 x 32 threads */
 		with = cycles(s, KEY(g[i], LAB_WVR_PR, LAB_MAP_WEAVER, .entries = 1024, .set = { EIGHT_CORES }));
 		lab_run_row(s->r, TABLE_V, s->subject[g[i]].label, LAB_OPEN_RULE, published(s, g[i], "hw=5.32 uk=2.61 co=4.23 rn=1.83"),
 		    vertex / with, "pr, 8 cores: with 1024 entries over vertex");
+		lab_run_reason(s->r, "the other reading");
 		tuner(s, g[i], vertex);
 	}
 }

@@ -115,10 +115,7 @@ void lab_sweep_print(const struct lab_sweep *s)
 		const struct lab_row *r = &s->row[i].row;
 
 		printf("%8.8s  %-56s %-20.20s ", lab_figure_name(r->figure).text, r->what, r->graph);
-		if (isnan(r->paper))
-			printf("%9s ", "-");
-		else
-			printf("%9.3f ", r->paper);
+		printf("%9s ", lab_row_paper(r).text);
 		for (v = 0; v < s->done; v++)
 			if (isnan(s->row[i].ours[v]))
 				printf(" %10s", "-");

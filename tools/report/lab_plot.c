@@ -42,7 +42,8 @@ static size_t series_length(const char *what)
 
 static bool of_panel(const struct panel *p, const struct lab_row *r)
 {
-	return r->figure == p->figure && !strcmp(measure_of(r), p->measure) && r->rule != LAB_RANK_RULE;
+	return r->figure == p->figure && !strcmp(measure_of(r), p->measure) && r->rule != LAB_RANK_RULE &&
+	       strcmp(r->graph, "curve");
 }
 
 static unsigned series_of(struct panel *p, const struct lab_row *r)
@@ -96,11 +97,11 @@ static bool measure_panel(struct panel *p)
 			if (!of_panel(p, r) || lab_row_aggregate(r) != (aggregate == 1))
 				continue;
 			series_of(p, r);
-			p->bars[group_of(p, r->graph)] += 1 + !isnan(r->paper);
+			p->bars[group_of(p, r->graph)] += 1 + !isnan(lab_row_published(r));
 			p->aggregates += aggregate && p->groups > before;
-			p->papers += !isnan(r->paper);
+			p->papers += !isnan(lab_row_published(r));
 			seen(p, r->ours);
-			seen(p, r->paper);
+			seen(p, lab_row_published(r));
 		}
 	if (!(p->max >= p->min))
 		return false;
@@ -230,9 +231,9 @@ static void groups(struct panel *p, FILE *to)
 				continue;
 			bar(p, x, r->ours, series_of(p, r), false, to);
 			x += p->bar;
-			if (isnan(r->paper))
+			if (isnan(lab_row_published(r)))
 				continue;
-			bar(p, x, r->paper, series_of(p, r), true, to);
+			bar(p, x, lab_row_published(r), series_of(p, r), true, to);
 			x += p->bar;
 		}
 		name_group(p, p->group[g], (begin + x) / 2, x - begin + p->bar, to);

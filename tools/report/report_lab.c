@@ -19,27 +19,38 @@ void report_title_check(const struct json_value *doc, char *text, size_t size)
 	snprintf(text, size, "counts of %s", json_get_string(doc, "folder"));
 }
 
+static void copy_text(char *to, size_t size, const char *from)
+{
+	snprintf(to, size, "%s", from ? from : "");
+}
+
 /* Rebuild the laboratory's table; invalid rows are left out. */
 static void rebuild(struct lab_table *t, const struct json_value *doc)
 {
-	static const char *const rules[] = { "count", "speed-up", "open", "rank" };
 	const struct json_value *row;
-	unsigned i;
+	struct lab_row *last;
 
 	for json_each(row, json_get(doc, "rows")) {
 		const char *what = json_get_string(row, "what"), *graph = json_get_string(row, "graph"), *rule = json_get_string(row, "rule");
+		const char *direction = json_get_string(row, "direction");
 		double figure = json_get_number(row, "figure", NAN), table = json_get_number(row, "table", NAN);
+		double paper = json_get_number(row, "paper", NAN);
 		bool is_table = isnan(figure);
 
 		if (is_table)
 			figure = table;
-		if (!what || !graph || !rule || !(figure >= 1 && figure < LAB_TABLE(0)))
+		if (!what || !graph || !rule || !(figure >= 1 && figure < LAB_TABLE(0)) || lab_rule_named(rule) == LAB_RULES)
 			continue;
-		for (i = 0; i < 4 && strcmp(rules[i], rule); i++)
-			;
-		if (i < 4)
-			lab_table_add(t, is_table ? LAB_TABLE((unsigned)figure) : (unsigned)figure, graph, (enum lab_rule)i,
-				      json_get_number(row, "paper", NAN), json_get_number(row, "ours", NAN), "%s", what);
+		if (direction)
+			paper = !strcmp(direction, "more") ? LAB_MORE : !strcmp(direction, "less") ? LAB_LESS : NAN;
+		if (!lab_table_add(t, is_table ? LAB_TABLE((unsigned)figure) : (unsigned)figure, graph, lab_rule_named(rule), paper,
+				   json_get_number(row, "ours", NAN), "%s", what))
+			continue;
+		last = &t->row[t->rows - 1];
+		last->null = json_get_number(row, "null", 1);
+		last->high = json_get_number(row, "high", json_get_number(row, "distance", NAN));
+		copy_text(last->curve, sizeof(last->curve), json_get_string(row, "curve"));
+		copy_text(last->reason, sizeof(last->reason), json_get_string(row, "reason"));
 	}
 }
 
@@ -48,22 +59,28 @@ static void put_rows(struct report *r, const struct lab_table *t)
 	char difference[32];
 	unsigned i;
 
-	report_table(r, "figure||graph|#paper|#ours|#difference|by the rule");
+	report_table(r, "figure||graph|#paper|#ours|#null model|#difference|rule|verdict|reason");
 	for (i = 0; i < t->rows; i++) {
 		const struct lab_row *row = &t->row[i];
-		const char *verdict = lab_row_verdict(row);
+		const char *verdict = lab_row_verdict(t, row);
 
 		report_row(r, "");
 		report_cell(r, lab_figure_name(row->figure).text);
 		report_cell(r, row->what);
 		report_cell(r, row->graph);
-		report_cell_number(r, row->paper);
+		if (isfinite(row->paper) && row->rule != LAB_RANGE_RULE)
+			report_cell_number(r, row->paper);
+		else
+			report_cell_class(r, "n", isnan(row->paper) ? "" : lab_row_paper(row).text);
 		report_cell_number(r, row->ours);
+		report_cell_number(r, lab_row_null(t, row));
 		*difference = 0;
-		if (isfinite(row->ours / row->paper))
-			snprintf(difference, sizeof(difference), "%+.0f%%", 100 * (row->ours / row->paper - 1));
+		if (isfinite(lab_row_difference(row)))
+			snprintf(difference, sizeof(difference), "%+.0f%%", 100 * lab_row_difference(row));
 		report_cell_class(r, "n", difference);
+		report_cell(r, lab_rule_name(row->rule));
 		report_cell_class(r, verdict, verdict);
+		report_cell(r, lab_row_reason(t, row));
 	}
 	report_end_table(r);
 }
@@ -92,25 +109,23 @@ void report_lab(struct report *r, const struct json_value *doc)
 {
 	const struct json_value *set;
 	struct lab_table t = { 0 };
-	unsigned i, met = 0, missed = 0;
+	struct lab_score score;
 	char head[200];
 
 	rebuild(&t, doc);
 	r->no_memory |= t.no_memory;
-	for (i = 0; i < t.rows; i++) {
-		met += !strcmp(lab_row_verdict(&t.row[i]), "met");
-		missed += !strcmp(lab_row_verdict(&t.row[i]), "missed");
-	}
+	score = lab_table_score(&t);
 	report_facts(r);
 	report_fact_text(r, "machine", json_get_string(doc, "machine"));
 	for json_each(set, json_get(doc, "set"))
 		report_fact_text(r, "changed", set->string);
-	report_fact(r, "by the rule", "%u met, %u missed, %u without verdict", met, missed, t.rows - met - missed);
+	report_fact(r, "by the rule", "%s; %u not judged", lab_score_text(&score).text, score.unjudged);
 	report_fact_number(r, "checked", json_get_number(doc, "results_checked", NAN), "results equal to the reference's");
 	report_fact_number(r, "simulated", json_get_number(doc, "warp_instructions", NAN), "warp instructions");
 	report_end_table(r);
-	report_line(r, "Limits: counts within 15% of the paper's; speed-ups on the same side of 1 and within a third of its logarithm; rank order "
-		    "(Spearman's) at least 0.8. The paper's bars are hatched.");
+	report_line(r, "Criteria: counts within 15% of the paper's; speed-ups on its side of the null value and within a third of its logarithm; "
+		    "ranges; directions by 1%; rank order (Spearman's) at least 0.8; curves by rank order, and nearer than the null model's. A row "
+		    "that the null model (a simulator without the effect) meets is missed. The paper's bars are hatched.");
 	put_graphs(r, doc);
 	report_title_lab(doc, head, sizeof(head));
 	if (t.rows)

@@ -47,11 +47,136 @@ TEST(rank_order_needs_three_graphs)
 			continue;
 		ranks++;
 		CHECK(t.row[i].ours == (t.row[i].figure == 10 ? 1 : -1));
-		CHECK(!strcmp(lab_row_verdict(&t.row[i]), t.row[i].figure == 10 ? "met" : "missed"));
+		CHECK(!strcmp(lab_row_verdict(&t, &t.row[i]), t.row[i].figure == 10 ? "met" : "missed"));
 		CHECK(lab_row_aggregate(&t.row[i]));
 	}
 	CHECKF(ranks == 2, "%u rank orders", ranks);
 	lab_table_free(&t);
+}
+
+/* A table of one row. */
+static struct lab_table one(enum lab_rule rule, double paper, double ours, double null, double high)
+{
+	struct lab_table t = { 0 };
+
+	if (lab_table_add(&t, 5, "mean", rule, paper, ours, "x")) {
+		t.row->null = null;
+		t.row->high = high;
+	}
+	return t;
+}
+
+TEST(verdict_of_each_rule)
+{
+	static const struct { enum lab_rule rule; double paper, ours, null, high; const char *verdict; bool null_meets; } of[] = {
+		{ LAB_COUNT_RULE, 2, 2.3, 1, NAN, "met", false }, { LAB_COUNT_RULE, 2, 2.31, 1, NAN, "missed", false },
+		{ LAB_COUNT_RULE, 2, 1.71, 1, NAN, "met", false }, { LAB_COUNT_RULE, 2, 1.69, 1, NAN, "missed", false },
+		{ LAB_COUNT_RULE, 2, 0, 1, NAN, "missed", false }, { LAB_COUNT_RULE, 2, -2, 1, NAN, "missed", false },
+		/* the null model prints 1, or its own value */
+		{ LAB_COUNT_RULE, 1.05, 1.05, 1, NAN, "missed", true }, { LAB_COUNT_RULE, 1.05, 1.05, 0, NAN, "met", false },
+		{ LAB_COUNT_RULE, 4, 4, 3.5, NAN, "missed", true }, { LAB_COUNT_RULE, NAN, 4, 1, NAN, "", false },
+		{ LAB_SPEEDUP_RULE, 8, 4, 1, NAN, "met", false }, { LAB_SPEEDUP_RULE, 8, 3.99, 1, NAN, "missed", false },
+		{ LAB_SPEEDUP_RULE, 8, 15.9, 1, NAN, "met", false }, { LAB_SPEEDUP_RULE, 8, 16.1, 1, NAN, "missed", false },
+		{ LAB_SPEEDUP_RULE, 0.5, 0.6, 1, NAN, "met", false }, { LAB_SPEEDUP_RULE, 0.5, 1.01, 1, NAN, "missed", false },
+		{ LAB_SPEEDUP_RULE, 1.05, 1, 1, NAN, "missed", false }, { LAB_SPEEDUP_RULE, 1.05, 1.04, 1, NAN, "met", false },
+		{ LAB_SPEEDUP_RULE, 8, 4, 4, NAN, "missed", false }, { LAB_SPEEDUP_RULE, 8, 7, 4, NAN, "met", false },
+		{ LAB_SPEEDUP_RULE, 8, 0, 1, NAN, "missed", false },
+		{ LAB_RANGE_RULE, 0.25, 0.25, 0, 0.55, "met", false }, { LAB_RANGE_RULE, 0.25, 0.55, 0, 0.55, "met", false },
+		{ LAB_RANGE_RULE, 0.25, 0.24, 0, 0.55, "missed", false }, { LAB_RANGE_RULE, 0.25, 0.56, 0, 0.55, "missed", false },
+		{ LAB_RANGE_RULE, 0.9, 1, 1, 1.1, "missed", true }, { LAB_RANGE_RULE, 0.9, 1, 1.6, 1.1, "met", false },
+		{ LAB_DIRECTION_RULE, LAB_MORE, 1.01, 1, NAN, "met", false }, { LAB_DIRECTION_RULE, LAB_MORE, 1.009, 1, NAN, "missed", false },
+		{ LAB_DIRECTION_RULE, LAB_LESS, 0.99, 1, NAN, "met", false }, { LAB_DIRECTION_RULE, LAB_LESS, 0.991, 1, NAN, "missed", false },
+		{ LAB_DIRECTION_RULE, LAB_LESS, 1.5, 1, NAN, "missed", false }, { LAB_DIRECTION_RULE, LAB_LESS, 1.5, 2, NAN, "met", false },
+		/* too few points for a curve */
+		{ LAB_CURVE_RULE, 1.05, 1.04, 1, NAN, "met", false }, { LAB_CURVE_RULE, 1.05, 1, 1, NAN, "missed", false },
+		{ LAB_RANK_RULE, NAN, 0.8, 1, NAN, "met", false }, { LAB_RANK_RULE, NAN, 0.79, 1, NAN, "missed", false },
+		{ LAB_OPEN_RULE, 2, 2, 1, NAN, "", false }, { LAB_CALIBRATED_RULE, 2, 2, 1, NAN, "", false },
+		{ LAB_INPUT_RULE, 2, 2, 1, NAN, "", false },
+	};
+	unsigned i;
+
+	for (i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		struct lab_table t = one(of[i].rule, of[i].paper, of[i].ours, of[i].null, of[i].high);
+		struct lab_score score = lab_table_score(&t);
+		bool judged = *of[i].verdict;
+
+		CHECKF(!strcmp(lab_row_verdict(&t, t.row), of[i].verdict), "%u, %s: paper %g, ours %g: '%s'", i, lab_rule_name(of[i].rule),
+		       of[i].paper, of[i].ours, lab_row_verdict(&t, t.row));
+		CHECKF(score.judged == judged && score.unjudged == !judged && score.met == !strcmp(of[i].verdict, "met") &&
+		       score.null_met == of[i].null_meets, "%u: %s", i, lab_score_text(&score).text);
+		CHECKF(!of[i].null_meets || strstr(lab_row_reason(&t, t.row), "null model"), "%u: '%s'", i, lab_row_reason(&t, t.row));
+		CHECKF(judged || *lab_row_reason(&t, t.row), "%u: no reason", i);
+		lab_table_free(&t);
+	}
+}
+
+/* Three points of one curve and two of another; @ours of the three. */
+static struct lab_table curves(const double *ours)
+{
+	static const double paper[] = { 0.93, 0.97, 0.99, 1.02, 1.04 };
+	struct lab_table t = { 0 };
+	unsigned i;
+
+	for (i = 0; i < 5; i++)
+		if (lab_table_add(&t, 10, "mean", LAB_CURVE_RULE, paper[i], i < 3 ? ours[i] : paper[i], "%u KB", 8u << i))
+			snprintf(t.row[i].curve, sizeof(t.row[i].curve), i < 3 ? "three" : "two");
+	lab_table_rank(&t);
+	return t;
+}
+
+TEST(curve_is_judged_by_order_and_distance)
+{
+	static const struct { double ours[3]; const char *verdict; } of[] = {
+		{ { 0.93, 0.97, 0.99 }, "met" }, { { 0.95, 0.98, 0.985 }, "met" },
+		{ { 1, 1, 1 }, "missed" },	/* the null model */
+		{ { 0.97, 0.93, 0.99 }, "missed" }, /* Spearman's 0.5 */
+		{ { 0.80, 0.85, 0.90 }, "missed" }, /* in order, but farther away than the null model */
+	};
+	unsigned i;
+
+	for (i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		struct lab_table t = curves(of[i].ours);
+		struct lab_score score = lab_table_score(&t);
+
+		CHECKF(t.rows == 6, "%u rows", t.rows);
+		CHECK(!*lab_row_verdict(&t, &t.row[0]) && !strcmp(lab_row_verdict(&t, &t.row[3]), "met"));
+		CHECK(!strcmp(t.row[5].graph, "curve") && !strcmp(t.row[5].what, "three") && lab_row_aggregate(&t.row[5]));
+		CHECKF(!strcmp(lab_row_verdict(&t, &t.row[5]), of[i].verdict), "%u: Spearman's %g, distance %g", i, t.row[5].ours, t.row[5].high);
+		CHECKF(score.judged == 3 && score.null_met == 0, "%s", lab_score_text(&score).text);
+		lab_table_free(&t);
+	}
+}
+
+TEST(row_that_lacks_what_its_rule_needs)
+{
+	static const struct { enum lab_rule rule; double paper, high; bool complete; } of[] = {
+		{ LAB_OPEN_RULE, NAN, NAN, true }, { LAB_OPEN_RULE, 2, NAN, false },
+		{ LAB_RANGE_RULE, 1, 2, true }, { LAB_RANGE_RULE, 1, NAN, false }, { LAB_RANGE_RULE, 1, 1, false },
+		{ LAB_DIRECTION_RULE, LAB_MORE, NAN, true }, { LAB_DIRECTION_RULE, 2, NAN, false }, { LAB_COUNT_RULE, LAB_LESS, NAN, false },
+	};
+	unsigned i;
+
+	for (i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		struct lab_table t = one(of[i].rule, of[i].paper, 1, 1, of[i].high);
+
+		CHECKF((lab_table_incomplete(&t) == NULL) == of[i].complete, "%u", i);
+		snprintf(t.row->reason, sizeof(t.row->reason), "the other reading");
+		CHECKF((lab_table_incomplete(&t) == NULL) == (of[i].complete || of[i].rule == LAB_OPEN_RULE), "%u with a reason", i);
+		lab_table_free(&t);
+	}
+}
+
+TEST(score_and_published_values_as_text)
+{
+	const struct lab_score score = { .judged = 20, .met = 12, .null_met = 3, .unjudged = 5 }, none = { 0 };
+	struct lab_row row = { .rule = LAB_RANGE_RULE, .paper = 0.25, .high = 0.55, .ours = 0.4 };
+
+	CHECK(!strcmp(lab_score_text(&score).text, "12 of 20 judged rows met (60%), null model 3"));
+	CHECK(!strcmp(lab_score_text(&none).text, "0 of 0 judged rows met (0%), null model 0"));
+	CHECK(!strcmp(lab_row_paper(&row).text, "0.25-0.55") && fabs(lab_row_published(&row) - 0.4) < 1e-12 && isnan(lab_row_difference(&row)));
+	row = (struct lab_row){ .rule = LAB_DIRECTION_RULE, .paper = LAB_LESS };
+	CHECK(!strcmp(lab_row_paper(&row).text, "less") && isnan(lab_row_published(&row)));
+	CHECK(lab_rule_named("calibrated") == LAB_CALIBRATED_RULE && lab_rule_named("tuned") == LAB_RULES);
 }
 
 TEST(row_without_a_value_is_left_out_and_counted)

@@ -145,7 +145,7 @@ $(B)/libtools.a: $(filter-out $(B)/obj/tools/cmd/%,$(TOOL_OBJ))
 $(B)/obj/firmware-model/units/scu/scu_kern%.o: CFLAGS += -falign-loops=32
 
 # the compiler's dependency files do not list .incbin files
-$(B)/obj/firmware-model/lab/engine/machines.o: $(wildcard firmware-model/machines/*.machine)
+$(B)/obj/firmware-model/lab/engine/machines.o: $(wildcard firmware-model/machines/*.machine firmware-model/machines/*.parameters)
 
 $(B)/libgtu.so: $(LIB_OBJ) libruntime/libgtu.map
 	$(call say,LD,$@)

@@ -120,7 +120,7 @@ check "gtu lab run sparseweaver --set runs with 64 entries" gtu lab run sparsewe
 cp "$out" table
 check "gtu lab run sparseweaver runs figure 13 with the paper's entries" gtu lab run sparseweaver --scale 9 --figure 13
 differs "gtu lab run sparseweaver --set wvr.entries changes figure 13" table
-fails_with 2 "gtu lab run sparseweaver refuses 31 entries" "an integer from 32 to 65536" gtu lab run sparseweaver --set wvr.entries=31
+fails_with 2 "gtu lab run sparseweaver refuses 31 entries" "between 32 and 65536" gtu lab run sparseweaver --set wvr.entries=31
 check "gtu lab run graphpeg --figure 10 runs" gtu lab run graphpeg --scale 8 --figure 10 --json p.json
 says "gtu lab run graphpeg checks 270 results against the reference" '"results_checked": 270' p.json
 says "gtu lab run graphpeg reports the mean over all algorithms" '"what": "PEG over hardware worklists"' p.json
@@ -163,4 +163,36 @@ says "gtu bench lab counts warp instructions" '"warp_instructions": [1-9]' b.jso
 exits 1 "gtu lab run emogi --device cuda:0 fails without a driver" env GTU_CUDA_LIBRARY=/nonexistent gtu lab run emogi --device cuda:0
 says "gtu lab run emogi says that the driver or the GPU code is missing" "no CUDA driver|built without nvcc"
 fails_with 2 "gtu lab run iru refuses --device" "--device is for emogi" gtu lab run iru --device cuda:0
+
+for paper in emogi iru scu graphpeg sparseweaver; do
+	prints "gtu lab parameters $paper has a scale" "^scale = [0-9]+.*# source: " gtu lab parameters $paper
+	cp "$out" $paper.parameters
+	prints "gtu lab run $paper prints its score" "^[0-9]+ of [0-9]+ judged rows met \([0-9]+%\), null model [0-9]+$" \
+		gtu lab run $paper --scale 8 --json judged-$paper.json
+done
+fails_with 2 "gtu lab parameters refuses an unknown paper" "unknown experiment 'halo'" gtu lab parameters halo
+exits 2 "gtu lab parameters refuses --set" gtu lab parameters scu --set scu.width=1
+check "gtu lab run takes a value with its unit" gtu lab run scu --scale 8 --algorithm bfs --set "scu.bfs_bytes=64 KiB"
+fails_with 2 "gtu lab run refuses another unit" "'scu.bfs_bytes' is given in B, not in 'cycles'" gtu lab run scu --scale 8 --set "scu.bfs_bytes=64 cycles"
+python "values are calibrated only on rows that are not judged" "$root" <<'END'
+import glob, json, os, re, sys
+root = sys.argv[1]
+papers = ("emogi", "iru", "scu", "graphpeg", "sparseweaver")
+rows = [r for p in papers for r in json.load(open("judged-%s.json" % p))["rows"]]
+calibrations = 0
+for name in ["%s.parameters" % p for p in papers] + glob.glob(root + "/firmware-model/machines/*.machine"):
+    for line in open(name):
+        source = line.partition("# source: ")[2].strip()
+        # a calibration on another card's measurements, which no row is judged by, names a document
+        if not source.startswith("calibrated") or os.path.basename(name) in ("h200.machine", "vortex.machine"):
+            continue
+        calibrations += 1
+        m = re.match(r"calibrated on: (figure|table) (\d+), ([^;]*)", source)
+        assert m, (name, line)
+        found = [r for r in rows if r.get(m[1]) == int(m[2]) and r["what"] == m[3].strip()]
+        assert found, ("no such row", name, line)
+        assert all(r["verdict"] is None for r in found), ("the row is judged", name, line)
+        assert any(r["rule"] == "calibrated" for r in found), ("the row is not a calibrated one", name, line)
+assert calibrations >= 2, calibrations
+END
 finish

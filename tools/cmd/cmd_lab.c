@@ -16,6 +16,7 @@
 static const char help[] =
 	"usage: gtu lab list [--figures [--json FILE|-]]\n"
 	"       gtu lab machine NAME|FILE [--set KEY=VALUE]...\n"
+	"       gtu lab parameters PAPER\n"
 	"       gtu lab check DIR [--only TEXT] [--json FILE|-]\n"
 	"       gtu lab run PAPER [--figure N | --table N] [--graph FILE]... [--scale N] [--machine NAME|FILE]\n"
 	"                   [--algorithm NAME] [--set KEY=VALUE]... [--sweep KEY=V1,V2,...] [--json FILE|-]\n"
@@ -26,6 +27,8 @@ static const char help[] =
 	"  list --figures        list every figure and table of the five papers: the command that repeats it, the\n"
 	"                        file or the command that holds it, or why it is not repeated\n"
 	"  machine               print a machine's parameters, checked; a name with '.' or '/' is a file\n"
+	"  parameters            print the values that an experiment of a paper runs with, each with its source, and\n"
+	"                        its scale; --set and --scale override them\n"
 	"  check                 run the kernels of a folder of independent counts (counts.csv, graphs/) and compare:\n"
 	"                        rows marked exact must be equal (else exit code 4), others are printed as ratios\n"
 	"  run                   repeat a paper's experiments: prints its figures, ours and the difference; all results\n"
@@ -43,6 +46,7 @@ static const char help[] =
 	"  --plot FILE.svg       the figures as bar charts: a panel for each, the paper's bars hatched beside ours\n\n"
 	"  gtu lab check ../shared/oracles\n"
 	"  gtu lab check ../shared/oracles --only rmat12,bfs_level\n"
+	"  gtu lab parameters scu\n"
 	"  gtu lab machine gtx980 --set 'l1.mshrs=32'\n"
 	"  gtu lab run emogi --figure 8 --set 'link.round_trip=1600 ns'\n"
 	"  gtu lab run iru --plot iru.svg\n"
@@ -424,7 +428,7 @@ int cmd_lab(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
-	static const char *const subjects[] = { "list", "machine", "check", "run", NULL };
+	static const char *const subjects[] = { "list", "machine", "check", "run", "parameters", NULL };
 	const char *only = NULL, *json = NULL, *sweep = NULL, *set[64], *file[LAB_RUN_GRAPHS];
 	struct lab_run run = { .set = set, .file = file };
 	struct gtu_error err = { 0 };
@@ -475,7 +479,7 @@ int cmd_lab(int argc, char **argv)
 		}
 	}
 	if (optind == argc)
-		return cli_usage("expects a subject: list, machine, check or run");
+		return cli_usage("expects a subject: list, machine, check, run or parameters");
 	what = cli_choice("the subject", argv[optind], subjects);
 	if (what < 0)
 		return CLI_USAGE;
@@ -484,7 +488,7 @@ int cmd_lab(int argc, char **argv)
 				 argc - optind - 1);
 	if (what && figures)
 		return cli_usage("--figures is for 'gtu lab list'");
-	if ((what != 2 && only) || (what < 2 && json && !figures) || (what != 1 && what != 3 && sets))
+	if ((what != 2 && only) || (what != 2 && what != 3 && json && !figures) || (what != 1 && what != 3 && sets))
 		return cli_usage("%s does not take %s", subjects[what], sets ? "--set" : only ? "--only" : "--json");
 	if (what != 3 && (run.figure || run.scale || run.machine || run.files || run.plot || run.device || run.algorithm || sweep))
 		return cli_usage("--figure, --table, --algorithm, --graph, --scale, --machine, --sweep, --plot and --device are for 'gtu lab run'");
@@ -500,6 +504,8 @@ int cmd_lab(int argc, char **argv)
 		run.progress = cli_progress();
 		return cli_exit(&err, experiment(&run, argv[optind + 1], sweep, &err));
 	}
+	if (what == 4)
+		return cli_exit(&err, lab_run_print_parameters(argv[optind + 1], &err));
 	rc = lab_machine_open(argv[optind + 1], &m, &err);
 	for (i = 0; i < sets && !rc; i++)
 		rc = lab_machine_set(&m, set[i], &err);

@@ -399,8 +399,8 @@ int lab_run_emogi(struct lab_run *r, struct gtu_error *err)
 {
 	struct emogi *e = calloc(1, sizeof(*e));
 	const struct lab_key keys[] = {
-		{ "emogi.sources", e ? &e->sources : NULL, 1, EMOGI_SOURCES_MAX },
-		{ "emogi.cpu_bandwidth", e ? &e->cpu_gbs : NULL, 1, 10000 },
+		{ "emogi.sources", e ? &e->sources : NULL, 1, EMOGI_SOURCES_MAX, LAB_NUMBER },
+		{ "emogi.cpu_bandwidth", e ? &e->cpu_gbs : NULL, 1, 10000, LAB_GBS },
 	};
 	unsigned g, i;
 	int rc = 0;
@@ -408,12 +408,7 @@ int lab_run_emogi(struct lab_run *r, struct gtu_error *err)
 	if (!e)
 		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for the experiment");
 	e->r = r;
-	e->sources = 2;
-	e->cpu_gbs = 94;		/* table 1: DDR4-2933, four channels */
-	for (i = 0; i < r->sets && !rc; i++)
-		if (!strncmp(r->set[i], "emogi.", 6))
-			rc = lab_run_key(r->set[i], keys, sizeof(keys) / sizeof(keys[0]), "the keys are emogi.sources and "
-					 "emogi.cpu_bandwidth (GB/s)", err);
+	rc = lab_run_parameters(r, "emogi.", keys, sizeof(keys) / sizeof(keys[0]), err);
 	rc = rc ? rc : lab_run_begin(r, "v100", "emogi.", standins, sizeof(standins) / sizeof(standins[0]), err);
 	rc = rc ? rc : machines(e, err);
 	for (g = 0; g < r->graphs && !rc; g++)

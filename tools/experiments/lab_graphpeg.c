@@ -407,21 +407,21 @@ static void figures(struct graphpeg *x)
 
 static int begin(struct graphpeg *x, struct gtu_error *err)
 {
-	uint32_t shift = x->build.shift;
+	uint32_t shift = 0;
 	const struct lab_key keys[] = {
-		{ "peg.entries", &x->build.entries, 1, PEG_ENTRIES_MAX }, { "peg.edge_bytes", &x->build.edge_bytes, 1, PEG_BYTES_MAX },
-		{ "peg.list_bytes", &x->build.list_bytes, 1, PEG_BYTES_MAX }, { "peg.interval", &x->build.interval, 1, 1 << 20 },
-		{ "peg.floor", &x->build.floor, 2, 1 << 20 }, { "peg.shift", &shift, 0, 63 }, { "peg.blocks", &x->blocks, 1, 64 },
+		{ "peg.entries", &x->build.entries, 1, PEG_ENTRIES_MAX, LAB_NUMBER },
+		{ "peg.edge_bytes", &x->build.edge_bytes, 1, PEG_BYTES_MAX, LAB_BYTES },
+		{ "peg.list_bytes", &x->build.list_bytes, 1, PEG_BYTES_MAX, LAB_BYTES },
+		{ "peg.interval", &x->build.interval, 1, 1 << 20, LAB_CYCLES },
+		{ "peg.floor", &x->build.floor, 2, 1 << 20, LAB_NUMBER },
+		{ "peg.shift", &shift, 0, 63, LAB_NUMBER },
+		{ "peg.blocks", &x->blocks, 1, 64, LAB_NUMBER },
 	};
 	struct lab_run *r = x->r;
 	const char *why;
 	unsigned i;
-	int rc = 0;
+	int rc = lab_run_parameters(r, "peg.", keys, sizeof(keys) / sizeof(keys[0]), err);
 
-	for (i = 0; i < r->sets && !rc; i++)
-		if (!strncmp(r->set[i], "peg.", 4))
-			rc = lab_run_key(r->set[i], keys, sizeof(keys) / sizeof(keys[0]), "PEG has the keys peg.entries, "
-					 "peg.edge_bytes, peg.list_bytes, peg.interval, peg.shift, peg.floor and peg.blocks", err);
 	x->build.shift = (uint8_t)shift;
 	rc = rc ? rc : lab_run_begin(r, "graphpeg", "peg.", standins, STANDINS, err);
 	if (rc)
@@ -436,7 +436,7 @@ static int begin(struct graphpeg *x, struct gtu_error *err)
 
 int lab_run_graphpeg(struct lab_run *r, struct gtu_error *err)
 {
-	struct graphpeg x = { .r = r, .build = lab_peg_published, .blocks = LAB_PG_BLOCKS };
+	struct graphpeg x = { .r = r, .build = lab_peg_published };
 	unsigned i;
 	int rc = begin(&x, err);
 

@@ -65,34 +65,37 @@ static double in_kernels(const struct lab_run *r, const struct pair *p, unsigned
 	return (double)(p->s[with].cycles - p->s[with].launches * r->m.launch_latency);
 }
 
-/* The published build with --set iru.KEY=NUMBER, and the near-far step in percent of Davidson's. */
+/* The parameters; step is the near-far step in percent of Davidson's. */
 struct build {
 	struct iru_shape shape;
 	uint32_t prefetch, timeout, step, ring_depth, queue_depth, sets_log2;
 	uint32_t private_hash, bypass_l2, interleaved;
 };
 
-static int set_build(struct build *b, const char *assignment, struct gtu_error *err)
+static int parameters(struct lab_run *r, struct build *b, struct gtu_error *err)
 {
 	const struct lab_key keys[] = {
-		{ "iru.prefetch", &b->prefetch, 1, UINT16_MAX }, { "iru.timeout", &b->timeout, 1, 1000000000 },
-		{ "iru.step", &b->step, 1, 1000000000 }, { "iru.ring_depth", &b->ring_depth, 1, UINT16_MAX },
-		{ "iru.queue_depth", &b->queue_depth, 1, UINT16_MAX }, { "iru.sets_log2", &b->sets_log2, 1, UINT16_MAX },
-		{ "iru.private_hash", &b->private_hash, 0, 1 }, { "iru.bypass_l2", &b->bypass_l2, 0, 1 },
-		{ "iru.interleaved", &b->interleaved, 0, 1 },
+		{ "iru.prefetch", &b->prefetch, 1, UINT16_MAX, LAB_NUMBER },
+		{ "iru.timeout", &b->timeout, 1, 1000000000, LAB_CYCLES },
+		{ "iru.step", &b->step, 1, 1000000000, LAB_PERCENT },
+		{ "iru.ring_depth", &b->ring_depth, 1, UINT16_MAX, LAB_NUMBER },
+		{ "iru.queue_depth", &b->queue_depth, 1, UINT16_MAX, LAB_NUMBER },
+		{ "iru.sets_log2", &b->sets_log2, 1, UINT8_MAX, LAB_NUMBER },
+		{ "iru.private_hash", &b->private_hash, 0, 1, LAB_NUMBER },
+		{ "iru.bypass_l2", &b->bypass_l2, 0, 1, LAB_NUMBER },
+		{ "iru.interleaved", &b->interleaved, 0, 1, LAB_NUMBER },
 	};
 	const char *why;
-	int rc = lab_run_key(assignment, keys, sizeof(keys) / sizeof(keys[0]), "the IRU has the keys iru.prefetch, iru.timeout, "
-			     "iru.step (percent), iru.ring_depth, iru.queue_depth, iru.sets_log2, iru.private_hash, iru.bypass_l2 and "
-			     "iru.interleaved", err);
+	int rc = lab_run_parameters(r, "iru.", keys, sizeof(keys) / sizeof(keys[0]), err);
 
+	b->shape = lab_iru_published;
 	b->shape.private_hash = b->private_hash;
 	b->shape.prefetch = (uint16_t)b->prefetch;
 	b->shape.ring_depth = (uint16_t)b->ring_depth;
 	b->shape.queue_depth = (uint16_t)b->queue_depth;
-	b->shape.sets_log2 = (uint8_t)(b->sets_log2 > UINT8_MAX ? UINT8_MAX : b->sets_log2);
+	b->shape.sets_log2 = (uint8_t)b->sets_log2;
 	why = rc ? NULL : iru_shape_check(&b->shape);
-	return why ? gtu_fail(err, GTU_ERR_USAGE, "'%.60s': %s", assignment, why) : rc;
+	return why ? gtu_fail(err, GTU_ERR_USAGE, "%s", why) : rc;
 }
 
 struct subject {
@@ -344,16 +347,11 @@ static int run_all(struct state *st, struct gtu_error *err)
 
 int lab_run_iru(struct lab_run *r, struct gtu_error *err)
 {
-	struct state st = { .r = r, .build = {
-		.shape = lab_iru_published, .prefetch = lab_iru_published.prefetch, .timeout = LAB_IRU_TIMEOUT, .step = 100,
-		.ring_depth = lab_iru_published.ring_depth, .queue_depth = lab_iru_published.queue_depth,
-		.sets_log2 = lab_iru_published.sets_log2 } };
+	struct state st = { .r = r };
 	unsigned g;
 	int rc = lab_run_algorithms(r, lab_iru_algorithm_name, st.algorithm, &st.algorithms, err);
 
-	for (g = 0; g < r->sets && !rc; g++)
-		if (!strncmp(r->set[g], "iru.", 4))
-			rc = set_build(&st.build, r->set[g], err);
+	rc = rc ? rc : parameters(r, &st.build, err);
 	rc = rc ? rc : lab_run_begin(r, "gtx980", "iru.", lab_upc_standins, LAB_UPC_STANDINS, err);
 	if (rc)
 		return rc;

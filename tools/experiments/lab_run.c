@@ -18,29 +18,29 @@ static const struct experiment {
 	const char *name, *text;
 	int (*run)(struct lab_run *r, struct gtu_error *err);
 	uint64_t figures;		/* bits: figures and LAB_TABLE() */
-	unsigned scale;
 	bool algorithms;		/* --algorithm is supported */
 } experiments[] = {
 	{ "emogi", "edge list over the link or in unified memory: figures 3 to 13, tables 2 to 4", lab_run_emogi,
-	  0x7ff << 3 | 7ull << LAB_TABLE(2), 14, false },
+	  0x7ff << 3 | 7ull << LAB_TABLE(2), false },
 	{ "iru", "BFS, SSSP, PageRank with the IRU and without: figures 3, 12 to 16, table 1", lab_run_iru,
-	  1ull << LAB_TABLE(1) | 1 << 3 | 1 << 12 | 1 << 13 | 1 << 14 | 1 << 15 | 1 << 16, 18, true },
+	  1ull << LAB_TABLE(1) | 1 << 3 | 1 << 12 | 1 << 13 | 1 << 14 | 1 << 15 | 1 << 16, true },
 	{ "scu", "BFS, SSSP, PageRank with the SCU and without, gtx980 and tx1: figures 1, 9 to 13", lab_run_scu,
-	  1 << 1 | 1 << 9 | 1 << 10 | 1 << 11 | 1 << 12 | 1 << 13, 12, true },
+	  1 << 1 | 1 << 9 | 1 << 10 | 1 << 11 | 1 << 12 | 1 << 13, true },
 	{ "sparseweaver", "Weaver and software mappings: figures 2 to 4, 10 to 15, 17 to 19, tables 1, 5 (no area)",
 	  lab_run_sparseweaver,
 	  1ull << LAB_TABLE(1) | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 10 | 1 << 11 | 1 << 12 | 1 << 13 | 1 << 14 | 1 << 15 | 1 << 17 | 1 << 18 | 1 << 19 | 1ull << LAB_TABLE(5),
-	  14, false },
+	  false },
 	{ "graphpeg", "six algorithms by edge gathering and five other strategies: figures 2, 7 to 11, tables 4, 5", lab_run_graphpeg,
-	  1 << 2 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 10 | 1 << 11 | 1ull << LAB_TABLE(4) | 1ull << LAB_TABLE(5), 16, false },
+	  1 << 2 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 10 | 1 << 11 | 1ull << LAB_TABLE(4) | 1ull << LAB_TABLE(5), false },
 };
 #define EXPERIMENTS (sizeof(experiments) / sizeof(experiments[0]))
 
 /* --device: the experiment on a real GPU. */
 static const struct experiment on_gpu = {
 	"emogi", "on a real GPU and its link", lab_run_emogi_gpu,
-	1 << 4 | 1 << 5 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 10 | 1 << 11 | 1 << 12, 16, false
+	1 << 4 | 1 << 5 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 10 | 1 << 11 | 1 << 12, false
 };
+#define ON_GPU_SCALE 16u
 
 void lab_run_list(void)
 {
@@ -107,23 +107,49 @@ void lab_run_reason(struct lab_run *r, const char *why, ...)
 	va_end(ap);
 }
 
-int lab_run_key(const char *assignment, const struct lab_key *keys, unsigned n, const char *known, struct gtu_error *err)
+int lab_run_key(const char *assignment, const struct lab_key *keys, unsigned n, struct gtu_error *err)
 {
 	const char *equals = strchr(assignment, '=');
 	size_t length = equals ? (size_t)(equals - assignment) : 0;
-	unsigned long long v;
-	char *end;
+	char known[512] = "", why[200];
+	unsigned i;
+	double v;
 
-	for (; n && (length != strlen(keys->name) || strncmp(assignment, keys->name, length)); n--)
-		keys++;
-	if (!n)
-		return gtu_fail(err, GTU_ERR_USAGE, "unknown key in '%.60s'; %s", assignment, known);
-	v = strtoull(equals + 1, &end, 10);
-	if (end == equals + 1 || *end || equals[1] == '-' || v < keys->min || v > keys->max)
-		return gtu_fail(err, GTU_ERR_USAGE, "'%.60s': the value must be an integer from %u to %u", assignment,
-				keys->min, keys->max);
-	*keys->value = (uint32_t)v;
+	for (i = 0; i < n && (length != strlen(keys[i].name) || strncmp(assignment, keys[i].name, length)); i++)
+		snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s %s", i ? "," : "", keys[i].name);
+	if (i == n)
+		return gtu_fail(err, GTU_ERR_USAGE, "unknown key in '%.60s'; the keys are%s", assignment, known);
+	if (!lab_value_parse(keys[i].name, keys[i].dimension, true, keys[i].min, keys[i].max, true, equals + 1, &v, why, sizeof(why)))
+		return gtu_fail(err, GTU_ERR_USAGE, "%s", why);
+	*keys[i].value = (uint32_t)v;
 	return 0;
+}
+
+int lab_run_parameters(struct lab_run *r, const char *prefix, const struct lab_key *keys, unsigned n, struct gtu_error *err)
+{
+	struct lab_key *all = malloc((n + 1) * sizeof(*all));
+	uint32_t scale;
+	char file[64];
+	size_t bytes;
+	const char *text = lab_parameters_builtin(r->experiment, &bytes);
+	unsigned i;
+	int rc;
+
+	if (!all || !text) {
+		free(all);
+		return gtu_fail(err, all ? GTU_ERR_FAIL : GTU_ERR_NOMEM, "no parameters for %s", r->experiment);
+	}
+	memcpy(all, keys, n * sizeof(*all));
+	all[n] = (struct lab_key){ "scale", &scale, 8, 26, LAB_NUMBER };
+	snprintf(file, sizeof(file), "%s.parameters", r->experiment);
+	rc = lab_parameters_parse(text, bytes, file, all, n + 1, err);
+	free(all);
+	if (!rc && !r->scale)
+		r->scale = scale;
+	for (i = 0; prefix && i < r->sets && !rc; i++)
+		if (!strncmp(r->set[i], prefix, strlen(prefix)))
+			rc = lab_run_key(r->set[i], keys, n, err);
+	return rc;
 }
 
 static int add_file(struct lab_run *r, const char *path, struct gtu_error *err)
@@ -214,6 +240,8 @@ static void put_json(const struct lab_run *r, const char *name, struct json *j)
 	json_begin_object(j, NULL);
 	json_string(j, "experiment", name);
 	json_string(j, "machine", r->m.name);
+	if (!r->files)
+		json_u64(j, "scale", r->scale);
 	json_begin_array(j, "set");
 	for (g = 0; g < r->sets; g++)
 		json_string(j, NULL, r->set[g]);
@@ -374,6 +402,17 @@ static int put_all(const struct lab_run *r, const char *name, struct gtu_error *
 	return fflush(stdout) ? gtu_fail(err, GTU_ERR_FAIL, "cannot write: %s", strerror(errno)) : 0;
 }
 
+int lab_run_print_parameters(const char *name, struct gtu_error *err)
+{
+	size_t bytes;
+	const char *text = lab_parameters_builtin(name, &bytes);
+
+	if (!text)
+		return gtu_fail(err, GTU_ERR_USAGE, "unknown experiment '%.40s'; 'gtu lab list' shows all", name);
+	fwrite(text, 1, bytes, stdout);
+	return fflush(stdout) ? gtu_fail(err, GTU_ERR_FAIL, "cannot write: %s", strerror(errno)) : 0;
+}
+
 int lab_run_experiment(struct lab_run *r, const char *name, struct gtu_error *err)
 {
 	const struct experiment *e = NULL;
@@ -391,8 +430,9 @@ int lab_run_experiment(struct lab_run *r, const char *name, struct gtu_error *er
 		e = &on_gpu;
 	if (r->algorithm && !e->algorithms)
 		return gtu_fail(err, GTU_ERR_USAGE, "%s compares its algorithms: --algorithm is for iru and scu", e->name);
-	if (!r->scale)
-		r->scale = e->scale;
+	if (!r->scale && r->device)
+		r->scale = ON_GPU_SCALE;
+	r->experiment = e->name;
 	rc = figure_known(e, r->figure, err);
 	if (!rc && r->json && r->plot && atomic_file_same(r->json, r->plot))
 		rc = gtu_fail(err, GTU_ERR_USAGE, "--json and --plot cannot both go to %s", r->plot);

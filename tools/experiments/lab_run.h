@@ -5,6 +5,7 @@
 
 #include "gtu/graph.h"
 #include "firmware-model/lab/engine/machine.h"
+#include "firmware-model/lab/engine/parameters.h"
 #include "lab_sweep.h"
 #include "tools/report/lab_table.h"
 
@@ -17,7 +18,7 @@ struct lab_run {
 	unsigned sets;
 	const char *const *file;	/* graphs; none: stand-ins */
 	unsigned files;
-	uint64_t scale; /* log2 of a stand-in's size; the experiment defines the unit */
+	uint64_t scale; /* log2 of a stand-in's size; the experiment defines the unit; 0: its parameters' */
 	uint64_t figure;		/* or LAB_TABLE(); 0: all */
 	const char *json, *plot;
 	struct lab_sweep *sweep;	/* NULL: one run */
@@ -26,6 +27,7 @@ struct lab_run {
 	const struct gtu_progress *progress;
 
 	/* state and results */
+	const char *experiment;
 	struct lab_machine m;
 	struct gtu_graph *graph[LAB_RUN_GRAPHS];
 	/* symbol of the paper's graph that it stands for; "": a file */
@@ -78,18 +80,21 @@ void lab_run_high(struct lab_run *r, double value);
 void lab_run_curve(struct lab_run *r, const char *name, ...) __attribute__((format(printf, 2, 3)));
 void lab_run_reason(struct lab_run *r, const char *why, ...) __attribute__((format(printf, 2, 3)));
 
-/* A key of --set UNIT.KEY=NUMBER. */
-struct lab_key {
-	const char *name;
-	uint32_t *value, min, max;
-};
-/* GTU_ERR_USAGE; @known names all keys. */
-int lab_run_key(const char *assignment, const struct lab_key *keys, unsigned n, const char *known, struct gtu_error *err);
+/*
+ * Read the experiment's parameters (firmware-model/machines/EXPERIMENT.parameters) into @keys, and the
+ * key "scale" into r->scale unless the user gave one; then apply each --set that begins with @prefix
+ * (NULL: none). To be called before lab_run_begin().
+ */
+int lab_run_parameters(struct lab_run *r, const char *prefix, const struct lab_key *keys, unsigned n, struct gtu_error *err);
+/* Apply --set KEY=NUMBER, with a unit or without. GTU_ERR_USAGE */
+int lab_run_key(const char *assignment, const struct lab_key *keys, unsigned n, struct gtu_error *err);
 /* The paper's symbol of a stand-in, or a file's graph name. */
 const char *lab_run_label(const struct lab_run *r, unsigned g);
 
 /* Run and report the experiment @name. GTU_ERR_USAGE: unknown experiment or figure. */
 int lab_run_experiment(struct lab_run *r, const char *name, struct gtu_error *err);
+/* Print the parameters of the experiment @name with their sources. GTU_ERR_USAGE: unknown */
+int lab_run_print_parameters(const char *name, struct gtu_error *err);
 /* Print one line per experiment. */
 void lab_run_list(void);
 

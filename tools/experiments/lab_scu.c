@@ -17,15 +17,14 @@
 #define ALL		((1u << LAB_IRU_ALGORITHMS) - 1)
 #define COLUMNS		(LAB_SCU_VARIANTS + 2u)
 
-/* The published builds (SCU, tables 1 and 2). */
+/* The published results. */
 static const struct build {
 	const char *machine;
-	uint32_t width, bfs_bytes, sssp_bytes, group_bytes;
 	/* as published: speed-up over all; energy by algorithm, then over all */
 	double speed, energy[LAB_IRU_ALGORITHMS + 1];
 } builds[MACHINES] = {
-	{ "gtx980", 4, 1 << 20, 3 << 19, 12 * (1 << 20) / 10, 1.37, { 12.3, 11, 4.65, 6.55 } },
-	{ "tx1", 1, 132 << 10, 192 << 10, 144 << 10, 2.32, { 5.35, 4.54, 1.5, 3.24 } },
+	{ "gtx980", 1.37, { 12.3, 11, 4.65, 6.55 } },
+	{ "tx1", 2.32, { 5.35, 4.54, 1.5, 3.24 } },
 };
 
 struct experiment {
@@ -54,23 +53,70 @@ static unsigned best_variant(unsigned algorithm)
 
 /* ---- Runs ------------------------------------------------------------------------------------ */
 
-static int set_key(struct lab_scu_config *c, const char *assignment, struct gtu_error *err)
+/* The keys of the units of all machines, then those with a value for each machine. */
+#define COMMON_KEYS	8u
+#define MACHINE_KEYS	4u
+
+static void keys_of(struct lab_scu_config *c, const char *const *machine_names, struct lab_key *keys)
 {
-#define KEY(name, field) { "scu." name, &c->field, 1, 1 << 24 }
-#define SWITCH(name, field) { "scu." name, &c->field, 0, 1 }
-	const struct lab_key keys[] = {
-		KEY("width", shape.width), KEY("merge", shape.merge), KEY("in_flight", shape.in_flight),
-		KEY("vector_bytes", shape.vector_bytes), KEY("fifo_bytes", shape.fifo_bytes), KEY("hash_bytes", shape.hash_bytes),
-		KEY("entry_bytes", shape.entry_bytes), KEY("bfs_bytes", bfs_bytes), KEY("sssp_bytes", sssp_bytes),
-		KEY("group_bytes", group_bytes), KEY("group", group_max), SWITCH("state_bytes", state_bytes),
+	const struct lab_key all[COMMON_KEYS + MACHINE_KEYS] = {
+		{ "scu.merge", &c->shape.merge, 1, 1 << 24, LAB_NUMBER },
+		{ "scu.in_flight", &c->shape.in_flight, 1, 1 << 24, LAB_NUMBER },
+		{ "scu.vector_bytes", &c->shape.vector_bytes, 1, 1 << 24, LAB_BYTES },
+		{ "scu.fifo_bytes", &c->shape.fifo_bytes, 1, 1 << 24, LAB_BYTES },
+		{ "scu.hash_bytes", &c->shape.hash_bytes, 1, 1 << 24, LAB_BYTES },
+		{ "scu.entry_bytes", &c->shape.entry_bytes, 1, 1 << 24, LAB_BYTES },
+		{ "scu.group", &c->group_max, 1, 1 << 24, LAB_NUMBER },
+		{ "scu.state_bytes", &c->state_bytes, 0, 1, LAB_NUMBER },
+		{ machine_names[0], &c->shape.width, 1, 1 << 24, LAB_NUMBER },
+		{ machine_names[1], &c->bfs_bytes, 1, 1 << 24, LAB_BYTES },
+		{ machine_names[2], &c->sssp_bytes, 1, 1 << 24, LAB_BYTES },
+		{ machine_names[3], &c->group_bytes, 1, 1 << 24, LAB_BYTES },
 	};
-#undef KEY
-#undef SWITCH
-	return lab_run_key(assignment, keys, sizeof(keys) / sizeof(keys[0]), "the SCU has the keys scu.width, merge, in_flight, "
-			   "vector_bytes, fifo_bytes, hash_bytes, entry_bytes, bfs_bytes, sssp_bytes, group_bytes, group and state_bytes", err);
+
+	memcpy(keys, all, sizeof(all));
 }
 
-static int set_machine(struct experiment *e, unsigned i, struct gtu_error *err)
+/* Read the parameters of each published build. */
+static int parameters(struct lab_run *r, struct lab_scu_config built[MACHINES], struct gtu_error *err)
+{
+	static const char *const names[MACHINES][MACHINE_KEYS] = {
+		{ "gtx980.width", "gtx980.bfs_bytes", "gtx980.sssp_bytes", "gtx980.group_bytes" },
+		{ "tx1.width", "tx1.bfs_bytes", "tx1.sssp_bytes", "tx1.group_bytes" },
+	};
+	struct lab_key first[COMMON_KEYS + MACHINE_KEYS], keys[COMMON_KEYS + MACHINES * MACHINE_KEYS];
+	unsigned i;
+	int rc;
+
+	for (i = 0; i < MACHINES; i++) {
+		built[i] = (struct lab_scu_config){ .iterations = 1, .shape = lab_scu_published };
+		keys_of(&built[i], names[i], first);
+		memcpy(keys, first, i ? 0 : sizeof(first));
+		memcpy(&keys[COMMON_KEYS + i * MACHINE_KEYS], &first[COMMON_KEYS], MACHINE_KEYS * sizeof(*keys));
+	}
+	rc = lab_run_parameters(r, NULL, keys, COMMON_KEYS + MACHINES * MACHINE_KEYS, err);
+	for (i = 1; i < MACHINES; i++) {
+		const struct lab_scu_config own = built[i];
+
+		built[i] = built[0];
+		built[i].shape.width = own.shape.width;
+		built[i].bfs_bytes = own.bfs_bytes;
+		built[i].sssp_bytes = own.sssp_bytes;
+		built[i].group_bytes = own.group_bytes;
+	}
+	return rc;
+}
+
+static int set_key(struct lab_scu_config *c, const char *assignment, struct gtu_error *err)
+{
+	static const char *const names[MACHINE_KEYS] = { "scu.width", "scu.bfs_bytes", "scu.sssp_bytes", "scu.group_bytes" };
+	struct lab_key keys[COMMON_KEYS + MACHINE_KEYS];
+
+	keys_of(c, names, keys);
+	return lab_run_key(assignment, keys, COMMON_KEYS + MACHINE_KEYS, err);
+}
+
+static int set_machine(struct experiment *e, unsigned i, const struct lab_scu_config built[MACHINES], struct gtu_error *err)
 {
 	struct lab_run *r = e->r;
 	const char *name = r->machine ? r->machine : builds[i].machine, *why;
@@ -81,10 +127,7 @@ static int set_machine(struct experiment *e, unsigned i, struct gtu_error *err)
 	for (k = 0; k < MACHINES; k++)
 		b = strcmp(name, builds[k].machine) ? b : &builds[k];
 	e->build[i] = b;
-	b = b ? b : &builds[0];
-	e->config[i] = (struct lab_scu_config){ .iterations = 1, .shape = lab_scu_published, .bfs_bytes = b->bfs_bytes,
-					  .sssp_bytes = b->sssp_bytes, .group_bytes = b->group_bytes, .group_max = GTU_GROUP_MAX };
-	e->config[i].shape.width = b->width;
+	e->config[i] = built[b ? b - builds : 0];
 	for (k = 0; k < r->sets && !rc; k++)
 		rc = strncmp(r->set[k], "scu.", 4) ? lab_machine_set(&e->m[i], r->set[k], err) :
 		     set_key(&e->config[i], r->set[k], err);
@@ -432,13 +475,15 @@ static void rows_of(const struct experiment *e, unsigned m)
 int lab_run_scu(struct lab_run *r, struct gtu_error *err)
 {
 	struct experiment e = { .r = r, .machines = r->machine ? 1 : MACHINES };
+	struct lab_scu_config built[MACHINES];
 	unsigned i, a, asked[LAB_IRU_ALGORITHMS], n;
 	int rc = lab_run_algorithms(r, lab_iru_algorithm_name, asked, &n, err);
 
 	for (i = 0; i < n && !rc; i++)
 		e.algorithms |= 1u << asked[i];
+	rc = rc ? rc : parameters(r, built, err);
 	for (i = 0; i < e.machines && !rc; i++)
-		rc = set_machine(&e, i, err);
+		rc = set_machine(&e, i, built, err);
 	rc = rc ? rc : lab_run_begin(r, builds[0].machine, "scu.", lab_upc_standins, LAB_UPC_STANDINS, err);
 	rc = rc ? rc : run_all(&e, err);
 	for (i = 0; i < e.machines && !rc; i++)

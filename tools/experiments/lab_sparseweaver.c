@@ -563,13 +563,10 @@ static int add_skews(struct weaver *s, struct gtu_error *err)
 
 int lab_run_sparseweaver(struct lab_run *r, struct gtu_error *err)
 {
-	struct weaver s = { .r = r, .shape = lab_weaver_published, .eghw_requests = 1 };
+	struct weaver s = { .r = r, .shape = lab_weaver_published };
 	unsigned i;
-	int rc = 0;
+	int rc = weaver_parameters(&s, err);
 
-	for (i = 0; i < r->sets && !rc; i++)
-		if (!strncmp(r->set[i], "wvr.", 4))
-			rc = weaver_set(&s, r->set[i], err);
 	rc = rc ? rc : lab_run_begin(r, "vortex", "wvr.", standins, STANDINS, err);
 	rc = rc ? rc : both_ways(r, err);
 	for (i = 0; i < r->graphs && !rc; i++)

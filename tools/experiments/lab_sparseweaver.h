@@ -56,7 +56,7 @@ int weaver_add(struct weaver *s, const struct gtu_graph *g, const char *label, c
 /* Run all planned runs. GTU_ERR_VERIFY: a result differs from the reference's. */
 int weaver_run_all(struct weaver *s, struct gtu_error *err);
 void weaver_free(struct weaver *s);
-/* Parse --set wvr.KEY=NUMBER. */
-int weaver_set(struct weaver *s, const char *assignment, struct gtu_error *err);
+/* Read the parameters, and --set wvr.KEY=NUMBER. */
+int weaver_parameters(struct weaver *s, struct gtu_error *err);
 
 #endif

@@ -253,16 +253,17 @@ int weaver_run_all(struct weaver *s, struct gtu_error *err)
 
 /* ---- --set ----------------------------------------------------------------------------------- */
 
-int weaver_set(struct weaver *s, const char *assignment, struct gtu_error *err)
+int weaver_parameters(struct weaver *s, struct gtu_error *err)
 {
-	uint32_t read_ahead = s->shape.read_ahead, leave_out = s->leave_out;
+	uint32_t read_ahead = 0, leave_out = 0;
 	const struct lab_key keys[] = {
-		{ "wvr.entries", &s->shape.entries, 32, WVR_ENTRIES_MAX }, { "wvr.table_latency", &s->shape.table_latency, 1, 1 << 20 },
-		{ "wvr.eghw_requests", &s->eghw_requests, 1, 64 }, { "wvr.read_ahead", &read_ahead, 0, 1 },
-		{ "wvr.leave_out", &leave_out, 0, 1 },
+		{ "wvr.entries", &s->shape.entries, 32, WVR_ENTRIES_MAX, LAB_NUMBER },
+		{ "wvr.table_latency", &s->shape.table_latency, 1, 1 << 20, LAB_CYCLES },
+		{ "wvr.eghw_requests", &s->eghw_requests, 1, 64, LAB_NUMBER },
+		{ "wvr.read_ahead", &read_ahead, 0, 1, LAB_NUMBER },
+		{ "wvr.leave_out", &leave_out, 0, 1, LAB_NUMBER },
 	};
-	int rc = lab_run_key(assignment, keys, sizeof(keys) / sizeof(keys[0]), "the keys are wvr.entries, wvr.table_latency, "
-			     "wvr.read_ahead, wvr.leave_out and wvr.eghw_requests", err);
+	int rc = lab_run_parameters(s->r, "wvr.", keys, sizeof(keys) / sizeof(keys[0]), err);
 
 	s->shape.read_ahead = read_ahead;
 	s->leave_out = leave_out;

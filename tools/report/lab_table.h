@@ -90,7 +90,7 @@ struct lab_paper_text {
 	char text[32];
 };
 struct lab_paper_text lab_row_paper(const struct lab_row *r);
-/* What to print as the null value; NAN: the row has none. */
+/* The null value to print; NAN: the row has none. */
 double lab_row_null(const struct lab_table *t, const struct lab_row *r);
 /* ours / paper - 1; NAN if the paper has no single number. */
 double lab_row_difference(const struct lab_row *r);

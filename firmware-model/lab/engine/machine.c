@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: MIT
 /* The parser and the consistency checks of machine descriptions. */
-#include <ctype.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "machine.h"
-
-enum dimension { NUMBER, BYTES, CYCLES, MHZ, GBS, NS, WORD, TEXT };
+#include "parameters.h"
 
 enum group { NEEDED, LINK, UVM, GROUPS };
 static const char *const group_names[] = { "", "link to host memory", "unified memory" };
 
 struct key {
 	const char *name;
-	enum dimension dimension;
+	enum lab_dimension dimension;
 	size_t at;
 	bool real;			/* a double, else a uint32_t */
 	uint8_t group;			/* optional, but only with the rest of its group */
@@ -24,7 +21,7 @@ struct key {
 };
 
 #define KEY(group, name, dim, field, real, lo, hi, ...)                                            \
-	{ name, dim, offsetof(struct lab_machine, field), real, group, lo, hi, { __VA_ARGS__ } }
+	{ name, LAB_##dim, offsetof(struct lab_machine, field), real, group, lo, hi, { __VA_ARGS__ } }
 #define K(name, dim, field, lo, hi) KEY(NEEDED, name, dim, field, false, lo, hi, 0)
 #define R(name, dim, field, lo, hi) KEY(NEEDED, name, dim, field, true, lo, hi, 0)
 #define LK(name, dim, field, lo, hi) KEY(LINK, name, dim, field, false, lo, hi, 0)
@@ -93,22 +90,6 @@ static const struct key keys[] = {
 };
 #define KEYS (sizeof(keys) / sizeof(keys[0]))
 
-static const struct { const char *name; enum dimension of; double factor; } units[] = {
-	{ "", NUMBER, 1 }, { "B", BYTES, 1 }, { "KiB", BYTES, 1024 }, { "MiB", BYTES, 1048576 }, { "GiB", BYTES, 1073741824 },
-	{ "cycles", CYCLES, 1 }, { "MHz", MHZ, 1 }, { "GB/s", GBS, 1 }, { "ns", NS, 1 },
-};
-#define UNITS (sizeof(units) / sizeof(units[0]))
-
-static const char *unit_of(enum dimension d)
-{
-	unsigned i;
-
-	for (i = 0; i < UNITS; i++)
-		if (units[i].of == d)
-			return units[i].name;
-	return "";
-}
-
 static const struct key *find_key(const char *name)
 {
 	unsigned i;
@@ -119,56 +100,30 @@ static const struct key *find_key(const char *name)
 	return NULL;
 }
 
-/* Write the reason to @why, and return false. */
-static bool __attribute__((format(printf, 3, 4))) bad(char *why, size_t size, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(why, size, fmt, ap);
-	va_end(ap);
-	return false;
-}
-
 /* Parse "12 KiB" for @k into *m. On failure, @why has the reason without file and line. */
 static bool set_value(struct lab_machine *m, const struct key *k, const char *text, char *why, size_t size)
 {
-	char *field = (char *)m + k->at, *end;
+	char *field = (char *)m + k->at;
 	unsigned i;
 	double v;
 
-	if (k->dimension == TEXT) {
+	if (k->dimension == LAB_TEXT) {
 		if (!*text || strlen(text) >= (size_t)k->max)
-			return bad(why, size, "'%s' needs a text of 1 to %d characters", k->name, (int)k->max - 1);
+			return lab_text_bad(why, size, "'%s' needs a text of 1 to %d characters", k->name, (int)k->max - 1);
 		strcpy(field, text);
 		return true;
 	}
-	if (k->dimension == WORD) {
+	if (k->dimension == LAB_WORD) {
 		for (i = 0; i < 4 && k->words[i]; i++)
 			if (!strcmp(k->words[i], text)) {
 				*(uint32_t *)field = i;
 				return true;
 			}
-		return bad(why, size, "'%s' is %s or %s%s%s, not '%.40s'", k->name, k->words[0], k->words[1],
+		return lab_text_bad(why, size, "'%s' is %s or %s%s%s, not '%.40s'", k->name, k->words[0], k->words[1],
 			   k->words[2] ? " or " : "", k->words[2] ? k->words[2] : "", text);
 	}
-	v = strtod(text, &end);
-	if (end == text || !(isdigit((unsigned char)*text) || *text == '.'))
-		return bad(why, size, "'%s' needs a number, not '%.40s'", k->name, text);
-	while (*end == ' ' || *end == '\t')
-		end++;
-	for (i = 0; i < UNITS; i++)
-		if (units[i].of == k->dimension && !strcmp(units[i].name, end))
-			break;
-	if (i == UNITS)
-		return bad(why, size, *unit_of(k->dimension) ? "'%s' is given in %s, not in '%.40s'" :
-			 "'%s' has no unit%s, but '%.40s' was given", k->name, unit_of(k->dimension), end);
-	v *= units[i].factor;
-	if (!(v >= k->min && v <= k->max))
-		return bad(why, size, "'%s' must be between %.15g and %.15g%s%s, not %.15g", k->name, k->min, k->max,
-			 *unit_of(k->dimension) ? " " : "", unit_of(k->dimension), v);
-	if (!k->real && v != (double)(uint32_t)v)
-		return bad(why, size, "'%s' is a whole number, not %.15g", k->name, v);
+	if (!lab_value_parse(k->name, k->dimension, false, k->min, k->max, !k->real, text, &v, why, size))
+		return false;
 	if (k->real)
 		*(double *)field = v;
 	else
@@ -185,88 +140,68 @@ static bool power_of_two(uint32_t v)
 static bool consistent(const struct lab_machine *m, char *why, size_t size)
 {
 	if ((m->load_unit != 32 && m->load_unit != 128) || (m->store_unit != 32 && m->store_unit != 128))
-		return bad(why, size, "coalesce.load %u and coalesce.store %u: each is 32 or 128 B", m->load_unit,
+		return lab_text_bad(why, size, "coalesce.load %u and coalesce.store %u: each is 32 or 128 B", m->load_unit,
 			 m->store_unit);
 	if (m->atomic_unit != 32 && m->atomic_unit != 128)
-		return bad(why, size, "coalesce.atomic %u is 32 or 128 B", m->atomic_unit);
+		return lab_text_bad(why, size, "coalesce.atomic %u is 32 or 128 B", m->atomic_unit);
 	if (m->l1_size && (m->l1_size % (m->l1_ways * LAB_LINE) ||
 				!power_of_two(m->l1_size / (m->l1_ways * LAB_LINE))))
-		return bad(why, size, "l1.size %u B is not a power of two of sets of %u lines of %u B", m->l1_size,
+		return lab_text_bad(why, size, "l1.size %u B is not a power of two of sets of %u lines of %u B", m->l1_size,
 			 m->l1_ways, LAB_LINE);
 	if (m->l1_size && m->l1_index == LAB_INDEX_FERMI && m->l1_size / (m->l1_ways * LAB_LINE) != 64)
-		return bad(why, size, "l1.index fermi is for 64 sets, l1.size %u B and l1.ways %u make %u",
+		return lab_text_bad(why, size, "l1.index fermi is for 64 sets, l1.size %u B and l1.ways %u make %u",
 			 m->l1_size, m->l1_ways, m->l1_size / (m->l1_ways * LAB_LINE));
 	if (m->l1_size && m->load_unit != 128 && !m->l1_sectored)
-		return bad(why, size, "coalesce.load of 32 B needs l1.sectored = yes, or l1.size = 0 B");
+		return lab_text_bad(why, size, "coalesce.load of 32 B needs l1.sectored = yes, or l1.size = 0 B");
 	if (m->l2_size % (m->l2_ways * LAB_LINE) || !power_of_two(m->l2_size / (m->l2_ways * LAB_LINE)))
-		return bad(why, size, "l2.size %u B is not a power of two of sets of %u lines of %u B", m->l2_size,
+		return lab_text_bad(why, size, "l2.size %u B is not a power of two of sets of %u lines of %u B", m->l2_size,
 			 m->l2_ways, LAB_LINE);
 	if (m->l2_size / (m->l2_ways * LAB_LINE) > 65536)
-		return bad(why, size, "l2.size %u B makes %u sets, of at most 65536", m->l2_size,
+		return lab_text_bad(why, size, "l2.size %u B makes %u sets, of at most 65536", m->l2_size,
 			 m->l2_size / (m->l2_ways * LAB_LINE));
 	if (m->l2_index == LAB_INDEX_FERMI)
-		return bad(why, size, "l2.index is linear or folded");
+		return lab_text_bad(why, size, "l2.index is linear or folded");
 	if (m->l2_slices % m->dram_channels)
-		return bad(why, size, "l2.slices %u is not a multiple of dram.channels %u", m->l2_slices,
+		return lab_text_bad(why, size, "l2.slices %u is not a multiple of dram.channels %u", m->l2_slices,
 			 m->dram_channels);
 	if (m->warps % m->schedulers)
-		return bad(why, size, "sm.warps %u is not a multiple of sm.schedulers %u", m->warps, m->schedulers);
+		return lab_text_bad(why, size, "sm.warps %u is not a multiple of sm.schedulers %u", m->warps, m->schedulers);
 	if (m->dram_row % LAB_LINE)
-		return bad(why, size, "dram.row %u B is not a multiple of a line of %u B", m->dram_row, LAB_LINE);
+		return lab_text_bad(why, size, "dram.row %u B is not a multiple of a line of %u B", m->dram_row, LAB_LINE);
 	if (m->link && m->link_cached && (!m->l1_size || !m->l1_sectored))
-		return bad(why, size, "link.cache = l1 needs an L1 (l1.size %u B) and l1.sectored = yes", m->l1_size);
+		return lab_text_bad(why, size, "link.cache = l1 needs an L1 (l1.size %u B) and l1.sectored = yes", m->l1_size);
 	if (m->uvm && (!power_of_two(m->uvm_page) || !power_of_two(m->uvm_block) || m->uvm_block < m->uvm_page ||
 			    m->uvm_block / m->uvm_page > 64))
-		return bad(why, size, "uvm.page %u B and uvm.block %u B: powers of two, a block of 1 to 64 pages", m->uvm_page,
+		return lab_text_bad(why, size, "uvm.page %u B and uvm.block %u B: powers of two, a block of 1 to 64 pages", m->uvm_page,
 			 m->uvm_block);
 	if (m->uvm && (m->uvm_memory < m->uvm_block || m->uvm_memory / m->uvm_block >= 4294967295.0))
-		return bad(why, size, "uvm.memory %.15g B is less than a block of %u B, or more than 2^32 of them", m->uvm_memory,
+		return lab_text_bad(why, size, "uvm.memory %.15g B is less than a block of %u B, or more than 2^32 of them", m->uvm_memory,
 			 m->uvm_block);
 	if (m->dram_miss_ns < m->dram_hit_ns)
-		return bad(why, size, "dram.miss %g ns is less than dram.hit %g ns", m->dram_miss_ns, m->dram_hit_ns);
+		return lab_text_bad(why, size, "dram.miss %g ns is less than dram.hit %g ns", m->dram_miss_ns, m->dram_hit_ns);
 	return true;
 }
 
-static char *trim(char *s)
+struct taking {
+	struct lab_machine *m;
+	uint32_t given[KEYS];		/* line numbers */
+};
+
+static bool take_value(void *ctx, unsigned number, char *name, char *value, char *source, char *why, size_t size)
 {
-	char *end;
+	struct taking *t = ctx;
+	const struct key *k = find_key(name);
 
-	while (*s == ' ' || *s == '\t')
-		s++;
-	end = s + strlen(s);
-	while (end > s && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r'))
-		*--end = 0;
-	return s;
-}
-
-/* Parse one line, without its newline. *@which is its key, or NULL if it has none. */
-static bool parse_line(struct lab_machine *m, char *line, const struct key **which, char *why, size_t size)
-{
-	char *hash, *equals, *name, *value, *source = NULL;
-	const struct key *k;
-
-	*which = NULL;
-	line = trim(line);
-	if (!*line || *line == '#')
-		return true;
-	hash = strchr(line, '#');
-	if (hash) {
-		*hash = 0;
-		source = trim(hash + 1);
-	}
-	equals = strchr(line, '=');
-	if (!equals)
-		return bad(why, size, "'%.60s' is not 'key = value'", line);
-	*equals = 0;
-	name = trim(line);
-	value = trim(equals + 1);
-	k = find_key(name);
 	if (!k)
-		return bad(why, size, "unknown key '%.60s'", name);
-	if (k->dimension != TEXT && (!source || strncmp(source, "source:", 7) || !*trim(source + 7)))
-		return bad(why, size, "'%s' has no '# source: ...' behind its value", k->name);
-	*which = k;
-	return set_value(m, k, value, why, size);
+		return lab_text_bad(why, size, "unknown key '%.60s'", name);
+	if (k->dimension != LAB_TEXT && !lab_source_text(source))
+		return lab_text_bad(why, size, "'%s' has no '# source: ...' behind its value", k->name);
+	if (!set_value(t->m, k, value, why, size))
+		return false;
+	if (t->given[k - keys])
+		return lab_text_bad(why, size, "'%s' was given in line %u already", k->name, t->given[k - keys]);
+	t->given[k - keys] = number;
+	return true;
 }
 
 static int finish(struct lab_machine *m, const uint32_t *given, const char *file, struct gtu_error *err)
@@ -280,7 +215,7 @@ static int finish(struct lab_machine *m, const uint32_t *given, const char *file
 			first[keys[i].group] = &keys[i];
 		else if (keys[i].group)
 			missing[keys[i].group] = &keys[i];
-		else if (keys[i].dimension != TEXT || !i)
+		else if (keys[i].dimension != LAB_TEXT || !i)
 			return gtu_fail(err, GTU_ERR_INPUT, "%s: the key '%s' is missing", file, keys[i].name);
 	}
 	for (i = LINK; i < GROUPS; i++)
@@ -297,32 +232,12 @@ static int finish(struct lab_machine *m, const uint32_t *given, const char *file
 int lab_machine_parse(const char *text, size_t bytes, const char *file, struct lab_machine *m,
 		      struct gtu_error *err)
 {
-	uint32_t given[KEYS] = { 0 };
-	const char *end = text + bytes, *newline;
-	unsigned number = 0;
-	char line[512], why[200];
-	const struct key *k;
-	size_t length;
+	struct taking t = { .m = m };
+	int rc;
 
 	memset(m, 0, sizeof(*m));
-	for (; text < end; text += length + (newline != NULL)) {
-		newline = memchr(text, '\n', (size_t)(end - text));
-		length = newline ? (size_t)(newline - text) : (size_t)(end - text);
-		number++;
-		if (length >= sizeof(line) || memchr(text, 0, length))
-			return gtu_fail(err, GTU_ERR_INPUT, "%s:%u: a line has at most %zu characters, none of them NUL",
-					file, number, sizeof(line) - 1);
-		memcpy(line, text, length);
-		line[length] = 0;
-		if (!parse_line(m, line, &k, why, sizeof(why)))
-			return gtu_fail(err, GTU_ERR_INPUT, "%s:%u: %s", file, number, why);
-		if (k && given[k - keys])
-			return gtu_fail(err, GTU_ERR_INPUT, "%s:%u: '%s' was given in line %u already", file, number,
-					k->name, given[k - keys]);
-		if (k)
-			given[k - keys] = number;
-	}
-	return finish(m, given, file, err);
+	rc = lab_lines_parse(text, bytes, file, take_value, &t, err);
+	return rc ? rc : finish(m, t.given, file, err);
 }
 
 int lab_machine_read(const char *path, struct lab_machine *m, struct gtu_error *err)
@@ -368,13 +283,13 @@ int lab_machine_set(struct lab_machine *m, const char *assignment, struct gtu_er
 	if (!equals)
 		return gtu_fail(err, GTU_ERR_USAGE, "'%.100s' is not key=value", assignment);
 	*equals = 0;
-	k = find_key(trim(copy));
+	k = find_key(lab_text_trim(copy));
 	if (!k)
-		return gtu_fail(err, GTU_ERR_USAGE, "unknown machine key '%.60s'", trim(copy));
+		return gtu_fail(err, GTU_ERR_USAGE, "unknown machine key '%.60s'", lab_text_trim(copy));
 	if (!has_group(m, k->group))
 		return gtu_fail(err, GTU_ERR_USAGE, "machine %s has no %s, so %s cannot be set", m->name, group_names[k->group],
 				k->name);
-	if (!set_value(&changed, k, trim(equals + 1), why, sizeof(why)) || !consistent(&changed, why, sizeof(why)))
+	if (!set_value(&changed, k, lab_text_trim(equals + 1), why, sizeof(why)) || !consistent(&changed, why, sizeof(why)))
 		return gtu_fail(err, GTU_ERR_USAGE, "%s", why);
 	*m = changed;
 	return 0;
@@ -387,17 +302,17 @@ void lab_machine_print(const struct lab_machine *m, FILE *to)
 	for (i = 0; i < KEYS; i++) {
 		const char *field = (const char *)m + keys[i].at;
 
-		if (!has_group(m, keys[i].group) || (keys[i].dimension == TEXT && !*field))
+		if (!has_group(m, keys[i].group) || (keys[i].dimension == LAB_TEXT && !*field))
 			continue;
 		fprintf(to, "%s = ", keys[i].name);
-		if (keys[i].dimension == TEXT)
+		if (keys[i].dimension == LAB_TEXT)
 			fputs(field, to);
-		else if (keys[i].dimension == WORD)
+		else if (keys[i].dimension == LAB_WORD)
 			fputs(keys[i].words[*(const uint32_t *)field], to);
 		else if (keys[i].real)
 			fprintf(to, "%.15g", *(const double *)field);
 		else
 			fprintf(to, "%u", *(const uint32_t *)field);
-		fprintf(to, "%s%s\n", *unit_of(keys[i].dimension) ? " " : "", unit_of(keys[i].dimension));
+		fprintf(to, "%s%s\n", *lab_unit(keys[i].dimension) ? " " : "", lab_unit(keys[i].dimension));
 	}
 }

@@ -41,8 +41,6 @@ enum lab_pg_algorithm { LAB_PG_BFS, LAB_PG_SSSP, LAB_PG_BC, LAB_PG_STCON, LAB_PG
 enum lab_pg_strategy { LAB_PG_SIMPLE, LAB_PG_BALANCED, LAB_PG_COOPERATIVE, LAB_PG_HYBRID, LAB_PG_HWWL, LAB_PG_PEG,
 		       LAB_PG_STRATEGIES };
 
-/* Blocks of 256 threads per SM that pop: "only a few thread blocks" (section 3.2). */
-#define LAB_PG_BLOCKS 4u
 
 /* hybrid and peg treat a graph as scale-free if its maximum degree is this many times the mean. */
 #define LAB_PG_SKEWED 8u

@@ -104,6 +104,24 @@ check "bfs over 5001 levels writes JSON" gtu run bfs long.mtx --source 1 --unit 
 python "the steps of 5001 levels add up to their sums" steps.py long.json
 json "5001 levels are merged into 1024 to 2048 steps" long.json '1024 <= len(d["steps"]) <= 2048 and d["steps"][0]["iterations"] == 4'
 
+check "gtu lab run iru writes JSON" gtu lab run iru --scale 8 --json iru.json
+check "gtu report makes a page of two papers" gtu report lab.json iru.json -o papers.html
+python "the page of two papers is well-formed, loads nothing and runs nothing" look.py papers.html
+cat >scores.py <<'END'
+"""The page counts the rows met of each paper and of all."""
+import json, re
+page = open("papers.html", encoding="utf-8").read()
+table = page[page.index('<h2 id="scores">'):]
+table = table[:table.index("</table>")]
+rows = [[re.sub("<[^>]*>", "", c) for c in re.findall(r"<td.*?</td>", r)] for r in re.findall(r"<tr>(.*?)</tr>", table, re.S)]
+scores = [json.load(open(f))["score"] for f in ("lab.json", "iru.json")]
+scores.append({k: scores[0][k] + scores[1][k] for k in scores[0]})
+assert [r[0] for r in rows if r] == ["emogi", "iru", "all"], rows
+for row, score in zip([r for r in rows if r], scores):
+    assert [int(row[k]) for k in (1, 2, 4)] == [score[k] for k in ("judged", "met", "null_met")], (row, score)
+END
+python "the page of two papers counts the rows that are met" scores.py
+
 # ---- the page ----
 check "gtu report makes a page of 12 files" gtu report bfs-{none,scu,iru,peg,weaver}.json pr.json stat.json units.json ioctl.json benchlab.json lab.json \
 	long.json -o page.html

@@ -20,7 +20,7 @@ static const char help[] =
 	"  --output FILE, -o FILE  the page (report.html); - is standard output\n\n"
 	"Of a run it shows: frontier, edges, bandwidth and time over its levels, requests by size (with --monitor),\n"
 	"runs beside each other, and for a GPU the roofline of the link. Of the laboratory: the paper's bars beside\n"
-	"ours, and the table. A run has measured its link if --edges was auto; otherwise a gtu bench gpu of the same GPU\n"
+	"ours, the null model's values as dashed lines, the table, and the rows met by paper. A run has measured its link if --edges was auto; otherwise a gtu bench gpu of the same GPU\n"
 	"on the page supplies the bandwidth of the link. A file - is standard input.\n\n"
 	"  gtu generate kronecker --scale 16 k16.gtu\n"
 	"  gtu run bfs k16.gtu --unit scu --monitor --json scu.json\n"
@@ -142,6 +142,7 @@ static void page(struct report *r, const struct report_file *file, unsigned file
 	contents(r, file, files);
 	report_compare(r, file, files);
 	report_roofline(r, file, files);
+	report_scores(r, file, files);
 	for (i = 0; i < files; i++) {
 		file[i].kind->title(file[i].doc, title, sizeof(title));
 		fprintf(r->to, "<h2 id=\"f%u\">%u. ", i + 1, i + 1);

@@ -13,6 +13,7 @@
 #define RIGHT 24.0
 #define HIGH 270.0			/* height of the axes */
 #define BAR_MOST 44.0
+#define NULL_LINE "stroke='#cc0000' stroke-width='2' stroke-dasharray='4 2'"
 #define NAMES 64u			/* most series, and groups, per panel */
 struct panel {
 	const struct lab_table *t;
@@ -21,7 +22,7 @@ struct panel {
 	const char *group[NAMES], *series[NAMES]; /* series: the text of its first row */
 	unsigned bars[NAMES];		/* per group */
 	/* aggregates: number of groups at the end that are means or extremes; numbers: of series */
-	unsigned groups, aggregates, numbers, papers;
+	unsigned groups, aggregates, numbers, papers, nulls;
 	double min, max, low, high, bar, top;
 	bool speedup, logarithmic;
 };
@@ -100,8 +101,10 @@ static bool measure_panel(struct panel *p)
 			p->bars[group_of(p, r->graph)] += 1 + !isnan(lab_row_published(r));
 			p->aggregates += aggregate && p->groups > before;
 			p->papers += !isnan(lab_row_published(r));
+			p->nulls += !isnan(lab_row_null(p->t, r));
 			seen(p, r->ours);
 			seen(p, lab_row_published(r));
+			seen(p, lab_row_null(p->t, r));
 		}
 	if (!(p->max >= p->min))
 		return false;
@@ -206,10 +209,18 @@ static void name_group(const struct panel *p, const char *name, double middle, d
 	fputs("</text>\n", to);
 }
 
+/* A dashed line at the null value, over the bars from @x to @end. */
+static void null_line(const struct panel *p, double x, double end, double v, FILE *to)
+{
+	if (!isfinite(v) || (p->logarithmic && v <= 0))
+		return;
+	fprintf(to, "<line x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f' " NULL_LINE "/>\n", x, y_of(p, v), end, y_of(p, v));
+}
+
 static void groups(struct panel *p, FILE *to)
 {
 	unsigned g, i, all = 0, aggregate;
-	double units, x, begin;
+	double units, x, begin, row;
 
 	for (g = 0; g < p->groups; g++)
 		all += p->bars[g];
@@ -229,12 +240,14 @@ static void groups(struct panel *p, FILE *to)
 
 			if (!of_panel(p, r) || group_of(p, r->graph) != g)
 				continue;
+			row = x;
 			bar(p, x, r->ours, series_of(p, r), false, to);
 			x += p->bar;
-			if (isnan(lab_row_published(r)))
-				continue;
-			bar(p, x, lab_row_published(r), series_of(p, r), true, to);
-			x += p->bar;
+			if (!isnan(lab_row_published(r))) {
+				bar(p, x, lab_row_published(r), series_of(p, r), true, to);
+				x += p->bar;
+			}
+			null_line(p, row - p->bar * 0.04, x - p->bar * 0.04, lab_row_null(p->t, r), to);
 		}
 		name_group(p, p->group[g], (begin + x) / 2, x - begin + p->bar, to);
 		x += p->bar;
@@ -258,7 +271,7 @@ static unsigned legend(const struct panel *p, double y, FILE *to)
 
 	for (i = 0; i < p->numbers + (p->papers != 0); i++) {
 		bool paper = i == p->numbers;
-		const char *name = paper ? "the paper's (hatched)" : p->series[i];
+		const char *name = !paper ? p->series[i] : p->nulls ? "the paper's (hatched), null model (dashed)" : "the paper's (hatched)";
 		size_t n = paper ? strlen(name) : series_length(name);
 
 		if (!paper && !n) {

@@ -121,6 +121,40 @@ void lab_table_json(const struct lab_table *t, struct json *j)
 	json_end_object(j);
 }
 
+static void copy_text(char *to, size_t size, const char *from)
+{
+	snprintf(to, size, "%s", from ? from : "");
+}
+
+void lab_table_read(struct lab_table *t, const struct json_value *doc)
+{
+	const struct json_value *row;
+	struct lab_row *last;
+
+	for json_each(row, json_get(doc, "rows")) {
+		const char *what = json_get_string(row, "what"), *graph = json_get_string(row, "graph"), *rule = json_get_string(row, "rule");
+		const char *direction = json_get_string(row, "direction");
+		double figure = json_get_number(row, "figure", NAN), table = json_get_number(row, "table", NAN);
+		double paper = json_get_number(row, "paper", NAN);
+		bool is_table = isnan(figure);
+
+		if (is_table)
+			figure = table;
+		if (!what || !graph || !rule || !(figure >= 1 && figure < LAB_TABLE(0)) || lab_rule_named(rule) == LAB_RULES)
+			continue;
+		if (direction)
+			paper = !strcmp(direction, "more") ? LAB_MORE : !strcmp(direction, "less") ? LAB_LESS : NAN;
+		if (!lab_table_add(t, is_table ? LAB_TABLE((unsigned)figure) : (unsigned)figure, graph, lab_rule_named(rule), paper,
+				   json_get_number(row, "ours", NAN), "%s", what))
+			continue;
+		last = &t->row[t->rows - 1];
+		last->null = json_get_number(row, "null", 1);
+		last->high = json_get_number(row, "high", json_get_number(row, "distance", NAN));
+		copy_text(last->curve, sizeof(last->curve), json_get_string(row, "curve"));
+		copy_text(last->reason, sizeof(last->reason), json_get_string(row, "reason"));
+	}
+}
+
 void lab_table_free(struct lab_table *t)
 {
 	free(t->row);

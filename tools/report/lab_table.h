@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "tools/support/json.h"
+#include "tools/support/json_read.h"
 
 /*
  * How a row is judged. Every judged row has a null value: what a simulator without the effect
@@ -101,6 +102,7 @@ struct lab_score {
 	unsigned judged, met, null_met, unjudged;
 };
 struct lab_score lab_table_score(const struct lab_table *t);
+void lab_score_add(struct lab_score *to, const struct lab_score *s);
 /* "12 of 20 judged rows met (60%), null model 3" */
 struct lab_score_text {
 	char text[80];
@@ -112,6 +114,8 @@ const struct lab_row *lab_table_incomplete(const struct lab_table *t);
 void lab_table_sort(struct lab_table *t);
 void lab_table_print(const struct lab_table *t);
 void lab_table_json(const struct lab_table *t, struct json *j);
+/* Read the rows that lab_table_json() wrote; invalid rows are left out. */
+void lab_table_read(struct lab_table *t, const struct json_value *doc);
 void lab_table_free(struct lab_table *t);
 
 #endif

@@ -249,6 +249,14 @@ struct lab_score lab_table_score(const struct lab_table *t)
 	return s;
 }
 
+void lab_score_add(struct lab_score *to, const struct lab_score *s)
+{
+	to->judged += s->judged;
+	to->met += s->met;
+	to->null_met += s->null_met;
+	to->unjudged += s->unjudged;
+}
+
 struct lab_score_text lab_score_text(const struct lab_score *s)
 {
 	struct lab_score_text to;

@@ -63,6 +63,8 @@ void report_stat(struct report *r, const struct json_value *doc);
  */
 void report_compare(struct report *r, const struct report_file *file, unsigned files);
 void report_roofline(struct report *r, const struct report_file *file, unsigned files);
+/* Count the rows that each experiment of the laboratory meets. */
+void report_scores(struct report *r, const struct report_file *file, unsigned files);
 
 /* The main chart of a benchmark, also for --plot. */
 void report_chart_units(struct report *r, const struct json_value *doc);

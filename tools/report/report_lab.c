@@ -19,41 +19,6 @@ void report_title_check(const struct json_value *doc, char *text, size_t size)
 	snprintf(text, size, "counts of %s", json_get_string(doc, "folder"));
 }
 
-static void copy_text(char *to, size_t size, const char *from)
-{
-	snprintf(to, size, "%s", from ? from : "");
-}
-
-/* Rebuild the laboratory's table; invalid rows are left out. */
-static void rebuild(struct lab_table *t, const struct json_value *doc)
-{
-	const struct json_value *row;
-	struct lab_row *last;
-
-	for json_each(row, json_get(doc, "rows")) {
-		const char *what = json_get_string(row, "what"), *graph = json_get_string(row, "graph"), *rule = json_get_string(row, "rule");
-		const char *direction = json_get_string(row, "direction");
-		double figure = json_get_number(row, "figure", NAN), table = json_get_number(row, "table", NAN);
-		double paper = json_get_number(row, "paper", NAN);
-		bool is_table = isnan(figure);
-
-		if (is_table)
-			figure = table;
-		if (!what || !graph || !rule || !(figure >= 1 && figure < LAB_TABLE(0)) || lab_rule_named(rule) == LAB_RULES)
-			continue;
-		if (direction)
-			paper = !strcmp(direction, "more") ? LAB_MORE : !strcmp(direction, "less") ? LAB_LESS : NAN;
-		if (!lab_table_add(t, is_table ? LAB_TABLE((unsigned)figure) : (unsigned)figure, graph, lab_rule_named(rule), paper,
-				   json_get_number(row, "ours", NAN), "%s", what))
-			continue;
-		last = &t->row[t->rows - 1];
-		last->null = json_get_number(row, "null", 1);
-		last->high = json_get_number(row, "high", json_get_number(row, "distance", NAN));
-		copy_text(last->curve, sizeof(last->curve), json_get_string(row, "curve"));
-		copy_text(last->reason, sizeof(last->reason), json_get_string(row, "reason"));
-	}
-}
-
 static void put_rows(struct report *r, const struct lab_table *t)
 {
 	char difference[32];
@@ -112,7 +77,7 @@ void report_lab(struct report *r, const struct json_value *doc)
 	struct lab_score score;
 	char head[200];
 
-	rebuild(&t, doc);
+	lab_table_read(&t, doc);
 	r->no_memory |= t.no_memory;
 	score = lab_table_score(&t);
 	report_facts(r);
@@ -125,7 +90,7 @@ void report_lab(struct report *r, const struct json_value *doc)
 	report_end_table(r);
 	report_line(r, "Criteria: counts within 15% of the paper's; speed-ups on its side of the null value and within a third of its logarithm; "
 		    "ranges; directions by 1%; rank order (Spearman's) at least 0.8; curves by rank order, and nearer than the null model's. A row "
-		    "that the null model (a simulator without the effect) meets is missed. The paper's bars are hatched.");
+		    "that the null model (a simulator without the effect) meets is missed. The paper's bars are hatched; dashed lines are the null model's.");
 	put_graphs(r, doc);
 	report_title_lab(doc, head, sizeof(head));
 	if (t.rows)
@@ -134,6 +99,40 @@ void report_lab(struct report *r, const struct json_value *doc)
 	put_rows(r, &t);
 	fputs("</details>\n", r->to);
 	lab_table_free(&t);
+}
+
+void report_scores(struct report *r, const struct report_file *file, unsigned files)
+{
+	struct lab_score all = { 0 };
+	unsigned i, n = 0;
+
+	for (i = 0; i < files; i++)
+		n += file[i].kind->section == report_lab;
+	if (n < 2)
+		return;
+	fputs("<h2 id=\"scores\">Rows of the papers</h2>\n", r->to);
+	report_table(r, "paper|#judged|#met|#share|#met by the null model|#not judged");
+	for (i = 0; i <= files; i++) {
+		struct lab_table t = { 0 };
+		struct lab_score score;
+
+		if (i < files && file[i].kind->section != report_lab)
+			continue;
+		if (i < files)
+			lab_table_read(&t, file[i].doc);
+		r->no_memory |= t.no_memory;
+		score = i < files ? lab_table_score(&t) : all;
+		lab_table_free(&t);
+		lab_score_add(&all, &score);
+		report_row(r, "");
+		report_cell(r, i < files ? json_get_string(file[i].doc, "experiment") : "all");
+		report_cell_number(r, score.judged);
+		report_cell_number(r, score.met);
+		report_cell_class(r, "n", score.judged ? report_words(r, "%.0f%%", 100.0 * score.met / score.judged) : "");
+		report_cell_number(r, score.null_met);
+		report_cell_number(r, score.unjudged);
+	}
+	report_end_table(r);
 }
 
 static void put_ratio(struct report *r, const struct json_value *kernel, const char *key)

@@ -41,7 +41,6 @@ enum lab_pg_algorithm { LAB_PG_BFS, LAB_PG_SSSP, LAB_PG_BC, LAB_PG_STCON, LAB_PG
 enum lab_pg_strategy { LAB_PG_SIMPLE, LAB_PG_BALANCED, LAB_PG_COOPERATIVE, LAB_PG_HYBRID, LAB_PG_HWWL, LAB_PG_PEG,
 		       LAB_PG_STRATEGIES };
 
-
 /* hybrid and peg treat a graph as scale-free if its maximum degree is this many times the mean. */
 #define LAB_PG_SKEWED 8u
 

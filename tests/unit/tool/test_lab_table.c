@@ -179,6 +179,51 @@ TEST(score_and_published_values_as_text)
 	CHECK(lab_rule_named("calibrated") == LAB_CALIBRATED_RULE && lab_rule_named("tuned") == LAB_RULES);
 }
 
+TEST(rows_are_read_back_from_json)
+{
+	static const double ours[] = { 0.93, 0.97, 0.99 };
+	struct lab_table t = curves(ours), back = { 0 };
+	const struct json_value *doc;
+	struct json_tree *tree;
+	struct gtu_error err;
+	struct json j;
+	size_t bytes;
+	char *text;
+	FILE *f;
+	unsigned i;
+
+	lab_table_add(&t, 1, "mean", LAB_RANGE_RULE, 0.25, 0.5, "share");
+	t.row[t.rows - 1].high = 0.55;
+	t.row[t.rows - 1].null = 0;
+	lab_table_add(&t, LAB_TABLE(2), "mean", LAB_DIRECTION_RULE, LAB_LESS, 0.9, "slower");
+	lab_table_add(&t, 3, "mean", LAB_DIRECTION_RULE, LAB_MORE, 0.9, "faster");
+	lab_table_add(&t, 3, "mean", LAB_OPEN_RULE, 4, 0.9, "open");
+	strcpy(t.row[t.rows - 1].reason, "the other reading");
+	lab_table_add(&t, 3, "mean", LAB_COUNT_RULE, 1.05, 1.05, "null");
+	f = open_memstream(&text, &bytes);
+	json_start(&j, f);
+	json_begin_object(&j, NULL);
+	lab_table_json(&t, &j);
+	json_end_object(&j);
+	CHECK(!json_finish(&j));
+	fclose(f);
+	CHECKF(!json_read_text("rows", text, bytes, &tree, &doc, &err), "%s", err.text);
+	lab_table_read(&back, doc);
+	CHECK(back.rows == t.rows);
+	for (i = 0; i < t.rows; i++) {
+		const struct lab_row *a = &t.row[i], *b = &back.row[i];
+
+		CHECKF(a->figure == b->figure && a->rule == b->rule && !strcmp(a->what, b->what) && !strcmp(a->graph, b->graph) &&
+		       !strcmp(a->curve, b->curve) && !strcmp(lab_row_paper(a).text, lab_row_paper(b).text), "row %u", i);
+		CHECKF(!strcmp(lab_row_verdict(&t, a), lab_row_verdict(&back, b)) && !strcmp(lab_row_reason(&t, a), lab_row_reason(&back, b)),
+		       "row %u: '%s', '%s'", i, lab_row_verdict(&back, b), lab_row_reason(&back, b));
+	}
+	json_read_free(tree);
+	free(text);
+	lab_table_free(&back);
+	lab_table_free(&t);
+}
+
 TEST(row_without_a_value_is_left_out_and_counted)
 {
 	struct lab_table t = { 0 };
@@ -226,6 +271,8 @@ TEST(plot_has_one_bar_per_value)
 	CHECK(count(s, ">Table 4: lost<") == 1);
 	/* bars, and a sample of each in the legends: naive, merged, paper; total */
 	CHECK(count(s, "fill='url(#p0)'") == 1 && count(s, "fill='url(#p1)'") == 1 && count(s, "fill='url(#grey)'") == 1);
+	/* the null values of two rows, and of no row without a published value */
+	CHECK(count(s, "stroke-dasharray='4 2'") == 2 && count(s, "null model (dashed)") == 1);
 	CHECK(count(s, "fill='#0072b2'") == 2 + 2 + 1 && count(s, "fill='#e69f00'") == 2 + 1 + 1);
 	CHECK(count(s, "(the axis is logarithmic)") == 1); /* 0.5 to 6 */
 	/* the title occurs above the drawing and as its label */

@@ -5,7 +5,8 @@
 #   make            build/gtu, build/libgtu.so, build/libgtu.a (no root needed)
 #   make run        the main job on real input; installs what is missing first
 #   make test       every test; last line: N passed, N failed, N skipped
-#   make lab        the papers' experiments in the laboratory, with JSON in build/lab (some minutes)
+#   make lab-report  the papers' experiments in the laboratory, and Documentation/fidelity.md (an hour or two;
+#                   continues where it was interrupted); SCALE=short: in build/lab-report-short, in a minute
 #   make help       the rest
 #   make install    DESTDIR= PREFIX=/usr/local LIBDIR=$PREFIX/lib SYSCONFDIR=/etc; packaging/install has more
 #   make uninstall  with the same variables
@@ -145,6 +146,7 @@ $(B)/libtools.a: $(filter-out $(B)/obj/tools/cmd/%,$(TOOL_OBJ))
 $(B)/obj/firmware-model/units/scu/scu_kern%.o: CFLAGS += -falign-loops=32
 
 # the compiler's dependency files do not list .incbin files
+$(B)/obj/tools/experiments/lab_report.o: $(wildcard tools/experiments/*.fidelity)
 $(B)/obj/firmware-model/lab/engine/machines.o: $(wildcard firmware-model/machines/*.machine firmware-model/machines/*.parameters)
 
 $(B)/libgtu.so: $(LIB_OBJ) libruntime/libgtu.map
@@ -271,7 +273,7 @@ fuzz-descriptors: $(B)/tests/test_hostile
 
 # ---- Targets for users -----------------------------------------------------------------------
 
-.PHONY: help deps test test-quick fresh-test run install lab
+.PHONY: help deps test test-quick fresh-test run install lab-report
 help:
 	@sed -n '3,/^$$/s/^#  \?//p' Makefile
 	@echo "make run GRAPH=file SOURCE=id ALGO=bfs|sssp|pr|cc|bc|gc|kc|cdlp|lcc UNIT=none|scu|scu-basic|iru|peg|weaver"
@@ -305,14 +307,20 @@ run: deps
 	@$(MAKE) $(if $(V),,-s) -j$(JOBS) all
 	@GRAPH='$(GRAPH)' SOURCE='$(SOURCE)' ALGO='$(ALGO)' UNIT='$(UNIT)' tools/support/first-run
 
-# The results are in the table of Documentation/laboratory.md.
-lab: all
-	@mkdir -p build/lab
-	$(B)/gtu lab run emogi --json build/lab/emogi.json
-	$(B)/gtu lab run iru --json build/lab/iru.json
-	$(B)/gtu lab run sparseweaver --json build/lab/sparseweaver.json
-	$(B)/gtu lab run graphpeg --json build/lab/graphpeg.json
-	$(B)/gtu lab run scu --json build/lab/scu.json
+# Runs are kept while the sources that they depend on are the same; a page's text is none of them.
+LAB_SOURCES := include firmware-model/lab firmware-model/units firmware-model/machines libruntime/graph libruntime/support \
+	tools/experiments tools/reference tools/report ':!tools/experiments/*.fidelity' ':!tools/experiments/lab_report.c' \
+	':!tools/report/fidelity.c' ':!tools/report/*html.c' ':!tools/report/lab_plot.c'
+LAB_FOLDER := build/lab-report$(if $(filter short,$(SCALE)),-short)
+LAB_PAPERS := emogi iru scu graphpeg sparseweaver
+lab-report: all
+	@commit=$$(git log -1 --format=%h -- $(LAB_SOURCES) 2>/dev/null); \
+	changed=$$(git status --porcelain -- $(LAB_SOURCES) 2>/dev/null); \
+	[ -z "$$changed" ] || commit+=" with changes $$({ git diff HEAD -- $(LAB_SOURCES); echo "$$changed"; } | sha1sum | head -c 12)"; \
+	mkdir -p $(LAB_FOLDER); \
+	$(B)/gtu lab report $(LAB_FOLDER) --commit "$${commit:-gtu $(VERSION)}" \
+		$(if $(filter short,$(SCALE)),--short,--output Documentation/fidelity.md)
+	@$(B)/gtu report $(LAB_PAPERS:%=$(LAB_FOLDER)/%.json) -o $(LAB_FOLDER)/fidelity.html
 
 INSTALL_WORDS := DESTDIR PREFIX LIBDIR SYSCONFDIR MANDIR DOCDIR UDEVDIR SYSUSERSDIR BASHDIR ZSHDIR PYTHONDIR B ABI
 .PHONY: uninstall

@@ -10,6 +10,7 @@
 #include "tools/support/json.h"
 #include "firmware-model/lab/oracle/oracle.h"
 #include "tools/experiments/lab_figures.h"
+#include "tools/experiments/lab_report.h"
 #include "tools/experiments/lab_run.h"
 #include "tools/support/atomic_file.h"
 
@@ -20,7 +21,8 @@ static const char help[] =
 	"       gtu lab check DIR [--only TEXT] [--json FILE|-]\n"
 	"       gtu lab run PAPER [--figure N | --table N] [--graph FILE]... [--scale N] [--machine NAME|FILE]\n"
 	"                   [--algorithm NAME] [--set KEY=VALUE]... [--sweep KEY=V1,V2,...] [--json FILE|-]\n"
-	"                   [--plot FILE.svg|-] [--device cuda:N]\n\n"
+	"                   [--plot FILE.svg|-] [--device cuda:N]\n"
+	"       gtu lab report FOLDER [--short] [--commit TEXT] [--output FILE.md]\n\n"
 	"The laboratory: a model of a GPU's warps, coalescer, caches, crossbar, DRAM and link, in which the units\n"
 	"are measured. Documentation/laboratory.md describes the model and its validation.\n\n"
 	"  list                  list the machines and the experiments\n"
@@ -33,6 +35,13 @@ static const char help[] =
 	"                        rows marked exact must be equal (else exit code 4), others are printed as ratios\n"
 	"  run                   repeat a paper's experiments: prints its figures, ours and the difference; all results\n"
 	"                        are compared with the reference's\n"
+	"  report                run every experiment with its parameters (gtu lab parameters), a JSON file for each run in\n"
+	"                        FOLDER, and write FOLDER/fidelity.md: all judged rows, misses with their causes. A run that\n"
+	"                        was interrupted is repeated, others are kept. 'make lab-report' runs it on the sources, and\n"
+	"                        'gtu report FOLDER/*.json' draws the papers' bars beside ours\n"
+	"  --short               report: the smallest graphs, which show the page's structure in seconds\n"
+	"  --commit TEXT         report: repeat runs of another TEXT, which names the sources\n"
+	"  --output FILE.md      report: the page\n"
 	"  --figure N, --table N  that figure or table only\n"
 	"  --graph FILE          use these graphs instead of generated stand-ins for the paper's graphs\n"
 	"  --scale N             generate stand-ins of about 2^N vertices\n"
@@ -50,6 +59,7 @@ static const char help[] =
 	"  gtu lab machine gtx980 --set 'l1.mshrs=32'\n"
 	"  gtu lab run emogi --figure 8 --set 'link.round_trip=1600 ns'\n"
 	"  gtu lab run iru --plot iru.svg\n"
+	"  gtu lab report build/lab-report --short\n"
 	"  gtu lab run iru --figure 16 --scale 14 --sweep iru.prefetch=1,4,8,64 --plot prefetch.svg\n";
 
 enum { EXACT, ISA, TOLERANCE, INPUT, BOUND, OTHER, CLASSES };
@@ -425,12 +435,16 @@ int cmd_lab(int argc, char **argv)
 		{ "json", required_argument, NULL, 'j' },
 		{ "plot", required_argument, NULL, 'p' },
 		{ "device", required_argument, NULL, 'd' },
+		{ "short", no_argument, NULL, 'H' },
+		{ "commit", required_argument, NULL, 'C' },
+		{ "output", required_argument, NULL, 'O' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
-	static const char *const subjects[] = { "list", "machine", "check", "run", "parameters", NULL };
+	static const char *const subjects[] = { "list", "machine", "check", "run", "parameters", "report", NULL };
 	const char *only = NULL, *json = NULL, *sweep = NULL, *set[64], *file[LAB_RUN_GRAPHS];
 	struct lab_run run = { .set = set, .file = file };
+	struct lab_report report = { 0 };
 	struct gtu_error err = { 0 };
 	struct lab_machine m;
 	unsigned sets = 0, i;
@@ -444,6 +458,9 @@ int cmd_lab(int argc, char **argv)
 		case 'j': json = optarg; break;
 		case 'p': run.plot = optarg; break;
 		case 'd': run.device = optarg; break;
+		case 'H': report.short_form = true; break;
+		case 'C': report.commit = optarg; break;
+		case 'O': report.page = optarg; break;
 		case 'w':
 			if (sweep)
 				return cli_usage("--sweep can be given only once; change other parameters with --set");
@@ -479,7 +496,7 @@ int cmd_lab(int argc, char **argv)
 		}
 	}
 	if (optind == argc)
-		return cli_usage("expects a subject: list, machine, check, run or parameters");
+		return cli_usage("expects a subject: list, machine, check, run, parameters or report");
 	what = cli_choice("the subject", argv[optind], subjects);
 	if (what < 0)
 		return CLI_USAGE;
@@ -492,6 +509,8 @@ int cmd_lab(int argc, char **argv)
 		return cli_usage("%s does not take %s", subjects[what], sets ? "--set" : only ? "--only" : "--json");
 	if (what != 3 && (run.figure || run.scale || run.machine || run.files || run.plot || run.device || run.algorithm || sweep))
 		return cli_usage("--figure, --table, --algorithm, --graph, --scale, --machine, --sweep, --plot and --device are for 'gtu lab run'");
+	if (what != 5 && (report.short_form || report.commit || report.page))
+		return cli_usage("--short, --commit and --output are for 'gtu lab report'");
 	if (run.files && run.scale)
 		return cli_usage("--scale is for generated graphs, not for --graph");
 	if (!what)
@@ -503,6 +522,12 @@ int cmd_lab(int argc, char **argv)
 		run.json = json;
 		run.progress = cli_progress();
 		return cli_exit(&err, experiment(&run, argv[optind + 1], sweep, &err));
+	}
+	if (what == 5) {
+		report.folder = argv[optind + 1];
+		report.commit = report.commit ? report.commit : "gtu " GTU_VERSION;
+		report.progress = cli_progress();
+		return cli_exit(&err, lab_report(&report, &err));
 	}
 	if (what == 4)
 		return cli_exit(&err, lab_run_print_parameters(argv[optind + 1], &err));

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "tools/support/cli.h"
 #include "tools/report/lab_plot.h"
@@ -263,7 +264,23 @@ static void put_json(const struct lab_run *r, const char *name, struct json *j)
 		lab_table_json(&r->table, j);
 	json_u64(j, "results_checked", r->checked);
 	json_u64(j, "warp_instructions", r->instructions);
+	if (r->stage) {
+		json_begin_object(j, "stage");
+		json_string(j, "name", r->stage->name);
+		json_string(j, "key", r->stage->key);
+		json_string(j, "command", r->stage->command);
+		json_double(j, "cpu_seconds", r->stage->cpu_seconds);
+		json_end_object(j);
+	}
 	json_end_object(j);
+}
+
+static double cpu_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static int write_report(const struct lab_run *r, const char *name, struct gtu_error *err)
@@ -396,7 +413,7 @@ static int put_all(const struct lab_run *r, const char *name, struct gtu_error *
 
 	if (!rc && r->plot)
 		rc = write_plot(r, name, err);
-	if (rc || (r->json && atomic_file_is_stdout(r->json)) || (r->plot && atomic_file_is_stdout(r->plot)))
+	if (rc || r->stage || (r->json && atomic_file_is_stdout(r->json)) || (r->plot && atomic_file_is_stdout(r->plot)))
 		return rc;
 	print_report(r);
 	return fflush(stdout) ? gtu_fail(err, GTU_ERR_FAIL, "cannot write: %s", strerror(errno)) : 0;
@@ -439,8 +456,12 @@ int lab_run_experiment(struct lab_run *r, const char *name, struct gtu_error *er
 	rc = !rc && r->json ? atomic_file_try(r->json, err) : rc;
 	rc = !rc && r->plot ? atomic_file_try(r->plot, err) : rc;
 	if (!rc) {
+		double begin = cpu_seconds();
+
 		rc = r->sweep ? run_sweep(r, e, err) : run_table(r, e, err);
 		cli_clear_bar();
+		if (r->stage)
+			r->stage->cpu_seconds = cpu_seconds() - begin;
 		/* if a value of a sweep fails, report the values before it */
 		if (!rc)
 			rc = put_all(r, e->name, err);

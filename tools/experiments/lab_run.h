@@ -11,6 +11,12 @@
 
 #define LAB_RUN_GRAPHS 16
 
+/* A stage of gtu lab report, for its JSON. */
+struct lab_stage_note {
+	const char *name, *key, *command;
+	double cpu_seconds;		/* of the run */
+};
+
 struct lab_run {
 	/* options */
 	const char *machine;		/* NULL: the paper's */
@@ -25,6 +31,7 @@ struct lab_run {
 	const char *algorithm;		/* NULL: all algorithms of the experiment */
 	const char *device;		/* run on this GPU instead of the laboratory; NULL: none */
 	const struct gtu_progress *progress;
+	struct lab_stage_note *stage;	/* NULL: a run by the user, which is also printed */
 
 	/* state and results */
 	const char *experiment;

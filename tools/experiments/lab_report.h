@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* gtu lab report: all experiments, a file for each run, and the page of their rows. */
+#ifndef GTU_LAB_REPORT_H
+#define GTU_LAB_REPORT_H
+
+#include <stdbool.h>
+
+#include "gtu/error.h"
+#include "gtu/graph.h"
+
+struct lab_report {
+	const char *folder;		/* of a JSON file for each run */
+	const char *page;		/* the Markdown file; NULL: fidelity.md in the folder */
+	const char *commit;		/* of the sources; a run of another commit is repeated */
+	bool short_form;		/* the smallest graphs: shows structure, not fidelity */
+	const struct gtu_progress *progress;
+};
+
+/*
+ * Run what the folder lacks, then write the page. GTU_ERR_INPUT names a cause (tools/experiments/
+ * NAME.fidelity) that belongs to no row; GTU_ERR_INTERRUPTED: the runs that ended are kept.
+ */
+int lab_report(const struct lab_report *o, struct gtu_error *err);
+
+#endif

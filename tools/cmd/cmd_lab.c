@@ -59,7 +59,6 @@ static const char help[] =
 	"  gtu lab machine gtx980 --set 'l1.mshrs=32'\n"
 	"  gtu lab run emogi --figure 8 --set 'link.round_trip=1600 ns'\n"
 	"  gtu lab run iru --plot iru.svg\n"
-	"  gtu lab report build/lab-report --short\n"
 	"  gtu lab run iru --figure 16 --scale 14 --sweep iru.prefetch=1,4,8,64 --plot prefetch.svg\n";
 
 enum { EXACT, ISA, TOLERANCE, INPUT, BOUND, OTHER, CLASSES };

@@ -69,15 +69,17 @@ void lab_table_print(const struct lab_table *t)
 	char null[32], difference[32];
 	unsigned i;
 
-	printf("%8s  %-56s %-20.20s %9s %9s %9s %10s  %-10s %-7s %s\n", "figure", "", "graph", "paper", "ours", "null", "difference", "rule",
+	printf("%8s  %-56s %-20.20s %9s %9s %9s %10s  %-10s  %-7s %s\n", "figure", "", "graph", "paper", "ours", "null", "difference", "rule",
 	       "verdict", "reason");
 	for (i = 0; i < t->rows; i++) {
 		const struct lab_row *r = &t->row[i];
+		const char *verdict = lab_row_verdict(t, r), *reason = lab_row_reason(t, r);
 
 		snprintf(null, sizeof(null), isnan(lab_row_null(t, r)) ? "-" : "%.3f", lab_row_null(t, r));
 		snprintf(difference, sizeof(difference), isnan(lab_row_difference(r)) ? "-" : "%+.0f%%", 100 * lab_row_difference(r));
-		printf("%8.8s  %-56s %-20.20s %9s %9.3f %9s %10s  %-10s %-7s %s\n", lab_figure_name(r->figure).text, r->what, r->graph,
-		       lab_row_paper(r).text, r->ours, null, difference, lab_rule_name(r->rule), lab_row_verdict(t, r), lab_row_reason(t, r));
+		printf("%8.8s  %-56s %-20.20s %9s %9.3f %9s %10s  %-10s  %s", lab_figure_name(r->figure).text, r->what, r->graph,
+		       lab_row_paper(r).text, r->ours, null, difference, lab_rule_name(r->rule), verdict);
+		printf(*reason ? "%*s%s\n" : "\n", 8 - (int)strlen(verdict), "", reason);
 	}
 	if (t->without_value)
 		printf("%u %s no value over these graphs.\n", t->without_value, t->without_value == 1 ? "row has" : "rows have");

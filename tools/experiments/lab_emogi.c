@@ -108,7 +108,7 @@ static void array_figures(struct emogi *e)
 
 		if (!seen[GTU_ZCM_C_BYTES(GTU_ZCM_HOST_READ)] && !c->lab.uvm_bytes_in)
 			continue;	/* the machine has no unified memory */
-		lab_run_row(e->r, 4, "array", LAB_CALIBRATED_RULE, x == ACCESS_ALIGNED ? 12.23 :
+		lab_run_row(e->r, 4, "array", x == ACCESS_ALIGNED || x == ACCESS_UVM ? LAB_CALIBRATED_RULE : LAB_OPEN_RULE, x == ACCESS_ALIGNED ? 12.23 :
 				      x == ACCESS_UVM ? 9 : NAN, gbs(m, c), "%s: GB/s over the link", text[x]);
 		if (x == ACCESS_UVM)
 			continue;

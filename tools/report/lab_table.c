@@ -75,6 +75,8 @@ void lab_table_print(const struct lab_table *t)
 		const struct lab_row *r = &t->row[i];
 		const char *verdict = lab_row_verdict(t, r), *reason = lab_row_reason(t, r);
 
+		if (isnan(r->paper) && !*verdict)
+			reason = r->reason; /* the table shows that there is no number */
 		snprintf(null, sizeof(null), isnan(lab_row_null(t, r)) ? "-" : "%.3f", lab_row_null(t, r));
 		snprintf(difference, sizeof(difference), isnan(lab_row_difference(r)) ? "-" : "%+.0f%%", 100 * lab_row_difference(r));
 		printf("%8.8s  %-56s %-20.20s %9s %9.3f %9s %10s  %-10s  %s", lab_figure_name(r->figure).text, r->what, r->graph,

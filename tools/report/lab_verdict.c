@@ -198,11 +198,13 @@ const char *lab_row_reason(const struct lab_table *t, const struct lab_row *r)
 		return r->reason;
 	if (is_judged(t, r))
 		return lab_row_null_meets(r) ? "the null model meets it" : "";
+	if (isnan(r->paper))
+		return "the paper has no number";
 	if (r->rule == LAB_CALIBRATED_RULE)
 		return "the machine is calibrated on it";
 	if (r->rule == LAB_INPUT_RULE)
 		return "an input or a definition";
-	return r->rule == LAB_CURVE_RULE && isfinite(r->paper) ? "a point of a curve" : "the paper has no number";
+	return r->rule == LAB_CURVE_RULE ? "a point of a curve" : "no reason is given";
 }
 
 struct lab_paper_text lab_row_paper(const struct lab_row *r)

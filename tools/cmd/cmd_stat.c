@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tools/support/graph_options.h"
+#include "tools/support/graph_order.h"
 #include "tools/support/json.h"
 #include "tools/report/report.h"
 #include "tools/support/atomic_file.h"
@@ -16,7 +17,8 @@ static const char help[] =
 	"usage: gtu stat GRAPH [--json FILE|-] [--plot FILE.svg|-] [--directed|--undirected] [--simplify]\n"
 	"                [--memory SIZE]\n\n"
 	"Prints the number of vertices and edges of a graph, their degrees with a histogram, self loops,\n"
-	"duplicates and components. GRAPH is any file that 'gtu convert' reads.\n\n"
+	"duplicates and components, and the locality of the vertices' order. GRAPH is any file that\n"
+	"'gtu convert' reads.\n\n"
 	"  --json FILE           the same as JSON; - is standard output, and then nothing else is printed\n"
 	"  --plot FILE.svg       a chart of the degrees: vertices for each degree, both axes logarithmic; - likewise\n"
 	GRAPH_OPTIONS_HELP "\n"
@@ -50,7 +52,8 @@ static void print_histogram(const struct gtu_graph_stat *s)
 	}
 }
 
-static void print_stat(const char *path, const struct gtu_graph *g, const struct gtu_graph_stat *s)
+static void print_stat(const char *path, const struct gtu_graph *g, const struct gtu_graph_stat *s,
+		       const struct graph_order *order)
 {
 	char kind[64];
 	size_t bytes;
@@ -74,11 +77,14 @@ static void print_stat(const char *path, const struct gtu_graph *g, const struct
 		return;
 	printf("mean degree %15.2f   from %s to %s (vertex %s)\n", s->mean_degree,
 	       grouped(s->min_degree), grouped(s->max_degree), vertex_label(g, s->max_vertex));
+	if (s->m)
+		printf("order       %15.4f   mean distance of an edge's ends, of all vertices; 32 edges touch %.2f lines\n",
+		       order->distance, order->lines);
 	print_histogram(s);
 }
 
 static int write_json(const char *path, const struct gtu_graph *g, const struct gtu_graph_stat *s,
-		      struct gtu_error *err)
+		      const struct graph_order *order, struct gtu_error *err)
 {
 	static const char *const weights[] = { "none", "u32", "f32", "f64" };
 	struct atomic_file w;
@@ -111,6 +117,8 @@ static int write_json(const char *path, const struct gtu_graph *g, const struct 
 		json_u64(&j, "max_id", gtu_graph_id(g, s->n - 1));
 	}
 	json_double(&j, "mean_degree", s->mean_degree);
+	json_double(&j, "order_distance", order->distance);
+	json_double(&j, "order_lines", order->lines);
 	/* Element 0: degree 0; element k: degrees from 2^(k-1) to 2^k - 1. */
 	json_begin_array(&j, "degree_histogram");
 	for (i = 0; i <= last; i++)
@@ -193,6 +201,7 @@ int cmd_stat(int argc, char **argv)
 	struct gtu_read_options read = { 0 };
 	struct gtu_error err = { 0 };
 	struct gtu_graph_stat stat;
+	struct graph_order order;
 	const char *json = NULL, *plot = NULL;
 	struct gtu_graph *g;
 	int c, rc;
@@ -235,13 +244,14 @@ int cmd_stat(int argc, char **argv)
 	if (rc)
 		return cli_exit(&err, rc);
 	rc = gtu_graph_measure(g, cli_progress(), &stat, &err);
+	rc = rc ? rc : graph_order_measure(g, cli_progress(), &order, &err);
 	if (!rc && json)
-		rc = write_json(json, g, &stat, &err);
+		rc = write_json(json, g, &stat, &order, &err);
 	if (!rc && plot)
 		rc = write_plot(plot, g, &stat, &err);
 	if (!rc && (!json || !atomic_file_is_stdout(json)) && (!plot || !atomic_file_is_stdout(plot))) {
 		cli_clear_bar();
-		print_stat(argv[optind], g, &stat);
+		print_stat(argv[optind], g, &stat, &order);
 		if (fflush(stdout))
 			rc = gtu_fail(&err, GTU_ERR_FAIL, "cannot write: %s", strerror(errno));
 	}

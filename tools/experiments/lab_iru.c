@@ -8,6 +8,7 @@
 #include "lab_energy_rows.h"
 #include "lab_jobs.h"
 #include "lab_upc.h"
+#include "tools/support/graph_order.h"
 
 struct pair { /* of a graph and an algorithm: [0] without the IRU, [1] with it */
 	struct lab_stats s[2];
@@ -215,6 +216,26 @@ static void storage(struct lab_run *r, const struct build *b)
 		    "KB of the ring's buffers (our depth)");
 }
 
+/* Table 3: the graphs, and the locality of their order. */
+static int graphs(struct lab_run *r, struct gtu_error *err)
+{
+	struct graph_order order;
+	unsigned g;
+	int rc = 0;
+
+	for (g = 0; g < r->graphs && lab_run_wants(r, LAB_TABLE(3)) && !rc; g++) {
+		const struct gtu_graph *graph = r->graph[g];
+		const char *label = lab_run_label(r, g);
+
+		rc = graph_order_measure(graph, r->progress, &order, err);
+		lab_run_row(r, LAB_TABLE(3), label, LAB_OPEN_RULE, NAN, (double)graph->n / 1e3, "thousands of vertices");
+		lab_run_row(r, LAB_TABLE(3), label, LAB_OPEN_RULE, NAN, (double)graph->m / 1e6, "millions of edges");
+		lab_run_row(r, LAB_TABLE(3), label, LAB_OPEN_RULE, NAN, order.distance, "mean distance of an edge's ends, of all vertices");
+		lab_run_row(r, LAB_TABLE(3), label, LAB_OPEN_RULE, NAN, order.lines, "lines that 32 consecutive edges touch");
+	}
+	return rc;
+}
+
 static void rows_of(struct lab_run *r, unsigned g, unsigned a, const struct pair *p, struct sums *sum)
 {
 	const char *label = lab_run_label(r, g), *name = lab_iru_algorithm_name[a];
@@ -342,7 +363,7 @@ static int run_all(struct state *st, struct gtu_error *err)
 		sum.n = r->graphs;
 		means(st, &sum);
 	}
-	return rc;
+	return rc ? rc : graphs(r, err);
 }
 
 int lab_run_iru(struct lab_run *r, struct gtu_error *err)

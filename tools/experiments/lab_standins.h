@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Stand-in graphs whose structure or vertex order was measured on real graphs of their family. */
+#ifndef GTU_LAB_STANDINS_H
+#define GTU_LAB_STANDINS_H
+
+#include "gtu/graph.h"
+
+/*
+ * Kinds beside enum gtu_generator. DELAUNAY: GTU_GEN_DELAUNAY, numbered as DIMACS10's delaunay_n10 to
+ * _n16 are. COAUTHORS and MODULES: overlapping groups, whose members are all connected with each
+ * other; they have a mean degree.
+ */
+enum { LAB_STANDIN_DELAUNAY = GTU_GENERATORS, LAB_STANDIN_COAUTHORS, LAB_STANDIN_MODULES };
+
+/* gtu_graph_generate() for all kinds. */
+int lab_standin_generate(const struct gtu_generate_options *o, const struct gtu_progress *progress,
+			 struct gtu_graph **out, struct gtu_error *err);
+
+#endif

@@ -210,6 +210,9 @@ void lab_unit_wake(struct lab *lab, int unit, uint64_t cycle);
  * port is reserved at once.
  */
 void lab_unit_reply(struct lab *lab, int unit, uint32_t warp, const void *data, uint32_t bytes, uint64_t cycle);
+/* The same for fields that are narrower in the packet than in the program: @sent bytes cross the crossbar. */
+void lab_unit_reply_packed(struct lab *lab, int unit, uint32_t warp, const void *data, uint32_t bytes, uint32_t sent,
+			   uint64_t cycle);
 /* Run the units while no kernel runs, until nothing is in flight. */
 int lab_run_units(struct lab *lab, struct gtu_error *err);
 

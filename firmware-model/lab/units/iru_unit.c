@@ -22,6 +22,7 @@ struct lab_iru {
 	struct lab_array index, secondary;
 	uint64_t requested, answered, active;
 	unsigned fields;
+	uint32_t record_bytes;		/* of a reply's packet */
 
 	uint32_t *queue;		/* warps with open requests, oldest first; a ring */
 	uint32_t queue_size, queue_head, queue_count;
@@ -92,7 +93,8 @@ static void answer(struct lab_iru *u, const struct iru_record *r)
 	for (f = 0; f < u->fields; f++)
 		memcpy(a.field[f], r->field[f], sizeof(a.field[f]));
 	/* a disabled record is a header only */
-	lab_unit_reply(u->lab, u->unit, warp, &a, LAB_FIELDS_BYTES(r->head.active ? u->fields : 0), lab_now(u->lab));
+	lab_unit_reply_packed(u->lab, u->unit, warp, &a, LAB_FIELDS_BYTES(r->head.active ? u->fields : 0),
+			      r->head.active ? u->record_bytes : LAB_FIELDS_BYTES(0), lab_now(u->lab));
 }
 
 /* Run the core up to and including the lab's @cycle. */
@@ -205,6 +207,8 @@ void lab_iru_configure(struct lab_iru *u, const struct lab_array *target, const 
 	u->requested = u->answered = u->active = 0;
 	u->queue_head = u->queue_count = 0;
 	u->fields = iru_fields(&stream);
+	/* IRU, section 4: indices of 24 bits (a position has as many: table 1's 10 bytes an element), secondaries of 32 */
+	u->record_bytes = LAB_FIELDS_BYTES(0) + LAB_LANES * (3 + (secondary ? 4 : 0) + (position ? 3 : 0));
 	u->start_cycle = lab_now(u->lab);
 	u->running = true;
 	iru_core_start(u->core, &stream, &port);

@@ -88,6 +88,12 @@ void lab_unit_request(struct lab_warp *w, int unit, unsigned at, uint64_t value,
 
 void lab_unit_reply(struct lab *lab, int unit, uint32_t warp, const void *data, uint32_t bytes, uint64_t cycle)
 {
+	lab_unit_reply_packed(lab, unit, warp, data, bytes, bytes, cycle);
+}
+
+void lab_unit_reply_packed(struct lab *lab, int unit, uint32_t warp, const void *data, uint32_t bytes, uint32_t sent,
+			   uint64_t cycle)
+{
 	struct lab_warp *w = &lab->warp[warp];
 	uint64_t t = cycle + 1;
 	uint32_t node, flits;
@@ -95,7 +101,7 @@ void lab_unit_reply(struct lab *lab, int unit, uint32_t warp, const void *data, 
 	memcpy(w->answer, data, bytes < w->answer_bytes ? bytes : w->answer_bytes);
 	lab->stats.unit_replies++;
 	if (lab->unit[unit].attach_point != LAB_IN_SM) {
-		flits = (lab->m.noc_header + bytes + lab->m.noc_flit - 1) / lab->m.noc_flit;
+		flits = (lab->m.noc_header + sent + lab->m.noc_flit - 1) / lab->m.noc_flit;
 		lab->stats.reply_flits += flits;
 		t = lab_port_in(lab, w->sm, cycle, flits);
 	}

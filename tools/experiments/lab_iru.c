@@ -70,7 +70,7 @@ static double in_kernels(const struct lab_run *r, const struct pair *p, unsigned
 struct build {
 	struct iru_shape shape;
 	uint32_t prefetch, timeout, step, ring_depth, queue_depth, sets_log2;
-	uint32_t private_hash, bypass_l2, interleaved;
+	uint32_t private_hash, bypass_l2, interleaved, check;
 };
 
 static int parameters(struct lab_run *r, struct build *b, struct gtu_error *err)
@@ -85,6 +85,7 @@ static int parameters(struct lab_run *r, struct build *b, struct gtu_error *err)
 		{ "iru.private_hash", &b->private_hash, 0, 1, LAB_NUMBER },
 		{ "iru.bypass_l2", &b->bypass_l2, 0, 1, LAB_NUMBER },
 		{ "iru.interleaved", &b->interleaved, 0, 1, LAB_NUMBER },
+		{ "iru.check", &b->check, 0, 1, LAB_NUMBER },
 	};
 	const char *why;
 	int rc = lab_run_parameters(r, "iru.", keys, sizeof(keys) / sizeof(keys[0]), err);
@@ -122,6 +123,7 @@ static int run_one(void *ctx, unsigned i, const struct gtu_progress *progress, s
 	struct lab_iru_config config = { .algorithm = algorithm, .graph = g, .source = lab_source(g, 0), .iterations = 1,
 				   .frontier = true, .iru = with, .shape = st->build.shape, .timeout = st->build.timeout,
 				   .step = (double)st->build.step / 100, .times = &s->pair[algorithm].t[with],
+				   .check = st->build.check,
 				   .options = { .bypass_l2 = st->build.bypass_l2, .interleaved = st->build.interleaved } };
 	uint64_t *expected = lab_expect(g, lab_upc_expect[algorithm], config.source, config.iterations, err);
 	uint32_t *result = malloc(4 * g->n + 4);

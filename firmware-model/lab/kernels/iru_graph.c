@@ -13,6 +13,7 @@ struct graph_args {
 	bool list, weights, share; /* expand: read a vertex list; carry costs; carry rank shares */
 	bool in_place;			/* edges are read from the CSR, not copied to a frontier */
 	bool again;			/* SSSP: the elements are the far pile's */
+	bool check;			/* SSSP: expand lists only edges that lower a distance */
 	struct lab_array row, col, weight;
 	/* level, distance or rank; PageRank: sums, previous ranks */
 	struct lab_array label, sum, old;
@@ -55,6 +56,18 @@ LAB_INLINE void write_edge(struct lab_warp *w, const struct graph_args *a, lab_u
 		self += lab_load32(w, WEIGHT, &a->weight, k);
 	lab_wait(w);
 	lab_alu(w, 2);
+	if (a->check) {
+		lab_u32 label = lab_load32(w, LABEL, &a->label, c);
+
+		lab_wait(w);
+		lab_alu(w, 2);
+		LAB_IF(w, lab_lt(self, label)) {
+			position = reserve_each(w, a, EDGES);
+			lab_store32(w, PUT, &a->edge, position, c);
+			lab_store32(w, PUT_COST, &a->cost, position, self);
+		}
+		return;
+	}
 	if (!a->in_place)
 		lab_store32(w, PUT, &a->edge, position, c);
 	if (a->weights || a->share)
@@ -84,7 +97,7 @@ LAB_INLINE lab_mask expand_large(struct lab_warp *w, const struct graph_args *a,
 			return done;
 		mine = (winner[0] - 1) / LAB_LANES == w->in_block ? 1u << (winner[0] - 1) % LAB_LANES : 0;
 		LAB_IF(w, mine) {
-			if (!a->share) {
+			if (!a->share && !a->check) {
 				base = lab_atomic(w, TAIL, &a->tail, LAB_ADD_U32, lab_all(EDGES), e - b);
 				lab_wait(w);
 			}
@@ -138,7 +151,7 @@ LAB_PROGRAM static void expand(struct lab_warp *w, const void *p)
 	if (!total)
 		return;
 	at = lab_lane();
-	if (!a->share)
+	if (!a->share && !a->check)
 		position = reserve(w, a, EDGES, total, at);
 	LAB_WHILE(w, lab_lt(at, lab_all(total))) {
 		lab_runs_take(w, &runs, at, b, self, &k, &cost);
@@ -425,6 +438,7 @@ static int sssp(struct run *r, struct lab_array *other, struct lab_array *other_
 	int rc = 0;
 
 	a->list = a->weights = true;
+	a->check = r->config->check;
 	a->threshold = step;
 	a->first = 1;
 	while (!rc && (count || tail[FARS])) {

@@ -44,6 +44,7 @@ struct lab_iru_config {
 	double step;			/* SSSP: factor of lab_near_far_step(); 0: 1 */
 	struct lab_iru_options options;
 	struct lab_iru_times *times;	/* added to; NULL: not wanted */
+	bool check; /* SSSP: the expansion leaves out edges that do not lower a distance (not in the paper's text) */
 };
 
 extern const char *const lab_iru_algorithm_name[LAB_IRU_ALGORITHMS + 1];	/* then NULL */

@@ -125,7 +125,7 @@ TEST(results_are_equal_with_and_without_iru)
 
 		for (a = 0; a < LAB_IRU_ALGORITHMS; a++)
 			for (with = 0; with < 2; with++) {
-				struct lab_iru_config config = { a, g, 3, 3, with, with, lab_iru_published, LAB_IRU_TIMEOUT, with, { false, false }, NULL };
+				struct lab_iru_config config = { a, g, 3, 3, with, with, lab_iru_published, LAB_IRU_TIMEOUT, with, { false, false }, NULL, false };
 
 				memset(&c, 0, sizeof(c));
 				CHECKF(!lab_iru_run(&m, &config, NULL, result[with], &s, &c, &err), "%s %s: %s", g->name,
@@ -146,7 +146,7 @@ TEST(block_expands_high_degree_vertices)
 	static uint32_t col[4096], weight[4096];
 	struct gtu_graph g = { .name = "two hubs", .n = 1024, .edge_bytes = 4, .row = row, .col = col, .weight = weight,
 			       .weight_type = GTU_WEIGHT_U32 };
-	struct lab_iru_config config = { LAB_IRU_BFS, &g, 0, 1, true, false, lab_iru_published, LAB_IRU_TIMEOUT, 0, { false, false }, NULL };
+	struct lab_iru_config config = { LAB_IRU_BFS, &g, 0, 1, true, false, lab_iru_published, LAB_IRU_TIMEOUT, 0, { false, false }, NULL, false };
 	struct lab_machine m = machine_of("gtx980", NULL);
 	struct lab_stats s;
 	uint64_t v, k;

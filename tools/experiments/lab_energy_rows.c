@@ -28,3 +28,11 @@ void lab_energy_rows_mean(const struct lab_energy_rows *rows, struct lab_run *r,
 	lab_run_row(r, figure, "mean", LAB_OPEN_RULE, NAN, exp(rows->min / rows->n), "%s, at least", what);
 	lab_run_row(r, figure, "mean", LAB_OPEN_RULE, NAN, exp(rows->max / rows->n), "%s, at most", what);
 }
+
+void lab_energy_rows_all(struct lab_energy_rows *rows, const struct lab_energy_rows *of)
+{
+	rows->min += of->min;
+	rows->likely += of->likely;
+	rows->max += of->max;
+	rows->n += of->n;
+}

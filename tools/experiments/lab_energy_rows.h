@@ -21,4 +21,7 @@ void lab_energy_rows_add(struct lab_energy_rows *rows, struct lab_run *r, unsign
 /* Add the mean, beside @paper (NAN: no published value), and its range. */
 void lab_energy_rows_mean(const struct lab_energy_rows *rows, struct lab_run *r, unsigned figure, double paper, const char *what);
 
+/* Add the rows of @of to those of @rows. */
+void lab_energy_rows_all(struct lab_energy_rows *rows, const struct lab_energy_rows *of);
+
 #endif

@@ -194,6 +194,7 @@ struct lab {
 	struct lab_unit unit[LAB_UNITS];
 	void *unit_ctx[LAB_UNITS];
 	uint64_t unit_wake[LAB_UNITS];
+	struct { uint32_t l2_latency; bool packet_port; } unit_path[LAB_UNITS];
 	int units;
 	void (*observe_link)(void *ctx, const struct lab_link_request *r);
 	void *observer;

@@ -502,7 +502,8 @@ int lab_check(const struct lab *lab, struct gtu_error *err)
 	const struct conservation flying = { "requests still in flight", lab->in_flight, 0 }, c[] = {
 		{ "sectors written and looked up in L2", written, units ? written : lab_sum(s->l2_write, LAB_STATUSES) },
 		{ "sectors read and looked up in L2", read, units ? read : lab_sum(s->l2_read, LAB_STATUSES) },
-		{ "sectors missed in L2 and read from DRAM", s->l2_read[LAB_MISS] + s->l2_read[LAB_SECTOR_MISS], s->dram_reads },
+		{ "sectors missed in L2 and read from DRAM", s->l2_read[LAB_MISS] + s->l2_read[LAB_SECTOR_MISS] + s->l2_extra_sectors,
+		  s->dram_reads },
 		{ "sectors read from DRAM and filled", s->dram_reads, s->l2_filled_sectors },
 		{ "dirty sectors evicted and written to DRAM", s->l2_evicted_sectors, s->dram_writes },
 		{ "DRAM commands by row state and in total", s->dram_row_hits + s->dram_row_misses, s->dram_reads + s->dram_writes },

@@ -43,6 +43,7 @@ struct lab_stats {
 	/* in sectors; atomics count as reads */
 	uint64_t l2_read[LAB_STATUSES], l2_write[LAB_STATUSES];
 	uint64_t l2_evicted_sectors;	/* dirty sectors written back */
+	uint64_t l2_extra_sectors;	/* fetched beyond those requested: l2.sectored = no */
 	uint64_t dram_reads, dram_writes; /* in sectors */
 	uint64_t dram_row_hits, dram_row_misses;
 
@@ -197,6 +198,11 @@ int lab_attach(struct lab *lab, const struct lab_unit *unit, void *ctx, int *num
  */
 void lab_unit_memory(struct lab *lab, int unit, unsigned at, enum lab_kind kind, uint64_t addr,
 		     unsigned sectors, uint64_t tag);
+/*
+ * The path of a unit on the crossbar: cycles of the L2's pipeline (0: as for an SM), and a port that passes a packet a
+ * cycle instead of a flit.
+ */
+void lab_unit_path(struct lab *lab, int unit, uint32_t l2_latency, bool packet_port);
 /* The L2 slice of the line at @addr; a partition has consecutive slices. */
 unsigned lab_slice_of(const struct lab *lab, uint64_t addr);
 /* The same for @words 4-byte words at @addr, within a line. */

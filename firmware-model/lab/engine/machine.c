@@ -7,8 +7,8 @@
 #include "machine.h"
 #include "parameters.h"
 
-enum group { NEEDED, LINK, UVM, GROUPS };
-static const char *const group_names[] = { "", "link to host memory", "unified memory" };
+enum group { NEEDED, ALONE, LINK, UVM, GROUPS }; /* ALONE: optional without a group */
+static const char *const group_names[] = { "", "", "link to host memory", "unified memory" };
 
 struct key {
 	const char *name;
@@ -66,6 +66,7 @@ static const struct key keys[] = {
 	K("l2.ways", NUMBER, l2_ways, 1, 32),
 	W(NEEDED, "l2.index", l2_index, "linear", "fermi", "folded"),
 	K("l2.latency", CYCLES, l2_latency, 1, 10000),
+	W(ALONE, "l2.sectored", l2_whole_lines, "yes", "no"),
 	K("dram.channels", NUMBER, dram_channels, 1, LAB_SLICES_MAX),
 	K("dram.latency", CYCLES, dram_latency, 0, 10000),
 	R("dram.bandwidth", GBS, dram_gbs, 0.1, 1e5),

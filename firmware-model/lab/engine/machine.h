@@ -6,8 +6,8 @@
  *	l1.size = 32 KiB	# source: IRU, table 2
  *
  * Every value needs a source. A missing, unknown, duplicate or out-of-range key is an error. Only
- * the link.* and uvm.* keys are optional, as a whole group. Documentation/laboratory.md explains
- * each key.
+ * l2.sectored is optional, and the link.* and uvm.* keys as a whole group. Documentation/laboratory.md
+ * explains each key.
  */
 #ifndef GTU_LAB_MACHINE_H
 #define GTU_LAB_MACHINE_H
@@ -65,6 +65,7 @@ struct lab_machine {
 
 	uint32_t l2_slices, l2_size;	/* l2_size: of one slice */
 	uint32_t l2_ways, l2_index, l2_latency;
+	uint32_t l2_whole_lines;	/* a miss fetches the whole line, as in GPGPU-Sim 3; default: its sectors */
 
 	uint32_t dram_channels, dram_latency; /* dram_latency: from L2 to the controller */
 	double dram_gbs;		/* of all channels, 10^9 bytes per second */

@@ -170,6 +170,25 @@ static unsigned packet_sectors(unsigned bits)
 	return !(bits & 0xc) ? 0x3 : !(bits & 0x3) ? 0xc : 0xf;
 }
 
+static bool by_crossbar(const struct lab *lab, const struct lab_node *n)
+{
+	return n->reply_to != LAB_REPLY_TO_UNIT || lab->unit[n->owner].attach_point != LAB_IN_PARTITION;
+}
+
+static bool has_packet_port(const struct lab *lab, const struct lab_node *n)
+{
+	return n->reply_to == LAB_REPLY_TO_UNIT && lab->unit_path[n->owner].packet_port;
+}
+
+/* The L2's pipeline before its look-up (GPGPU-Sim's ROP delay), which requests of the partition skip. */
+static uint64_t l2_pipeline(const struct lab *lab, const struct lab_node *n)
+{
+	if (!by_crossbar(lab, n))
+		return 1;
+	return n->reply_to == LAB_REPLY_TO_UNIT && lab->unit_path[n->owner].l2_latency ? lab->unit_path[n->owner].l2_latency :
+	       lab->m.l2_latency;
+}
+
 void lab_send(struct lab *lab, uint32_t node, uint64_t cycle)
 {
 	struct lab_node *n = &lab->calendar.node[node];
@@ -187,7 +206,7 @@ void lab_send(struct lab *lab, uint32_t node, uint64_t cycle)
 		carried = lab_sectors(whole);
 	}
 	bytes += carried * LAB_SECTOR;
-	flits = lab->request_flits[carried];
+	flits = has_packet_port(lab, n) ? 1 : lab->request_flits[carried];
 	locate(lab, n->line, &slice, &set, &group);
 	n->slice = (uint8_t)slice;
 	n->set = (uint16_t)set;
@@ -207,10 +226,6 @@ void lab_send(struct lab *lab, uint32_t node, uint64_t cycle)
 	       lab_cross(lab, &lab->port[n->port].out, &lab->slice[slice].in, cycle, flits), node, EV_ARRIVE);
 }
 
-static bool by_crossbar(const struct lab *lab, const struct lab_node *n)
-{
-	return n->reply_to != LAB_REPLY_TO_UNIT || lab->unit[n->owner].attach_point != LAB_IN_PARTITION;
-}
 
 /* ---- DRAM -------------------------------------------------------------------------------------- */
 
@@ -312,8 +327,7 @@ static uint64_t l2_access(struct lab *lab, struct lab_slice *s, const struct lab
 {
 	struct lab_tags *g = &s->tags;
 	uint32_t at, miss, hit, wait;
-	/* l2.latency precedes the L2 (GPGPU-Sim's ROP delay): the partition's requests skip it */
-	uint64_t pipe = by_crossbar(lab, n) ? lab->m.l2_latency : 1, ready = t + pipe;
+	uint64_t pipe = l2_pipeline(lab, n), ready = t + pipe;
 	bool write = n->op == LAB_STORE;
 	uint64_t *count = write ? lab->stats.l2_write : lab->stats.l2_read;
 	int way = lab_find(g, n->set, n->line);
@@ -350,6 +364,13 @@ static uint64_t l2_access(struct lab *lab, struct lab_slice *s, const struct lab
 		w->dirty |= n->sectors;
 	if (wait)
 		ready = lab_max(ready, w->ready);
+	/* sectors that were written need no fetch before they are read */
+	if (miss && lab->m.l2_whole_lines) {
+		uint32_t extra = 0xfu & ~(miss | w->valid | w->pending);
+
+		lab->stats.l2_extra_sectors += lab_sectors(extra);
+		miss |= extra;
+	}
 	if (miss)
 		ready = lab_max(ready, fetch(lab, s, w, n->line, miss, t + pipe + lab->m.dram_latency));
 	return ready;
@@ -362,7 +383,7 @@ void lab_memory_arrive(struct lab *lab, uint32_t node)
 	uint32_t sectors = lab_sectors(n->sectors), flits;
 	uint64_t t = lab_max(lab->calendar.now, s->free);
 
-	flits = lab->request_flits[n->op == LAB_LOAD ? 0 : sectors];
+	flits = has_packet_port(lab, n) ? 1 : lab->request_flits[n->op == LAB_LOAD ? 0 : sectors];
 	s->free = t + (flits > sectors ? flits : sectors);
 	if (by_crossbar(lab, n)) {
 		lab->stats.arrived[n->op]++;
@@ -382,7 +403,7 @@ void lab_memory_reply(struct lab *lab, uint32_t node)
 	lab->port[port].outstanding--;
 	if (by_crossbar(lab, n)) {
 		bytes = sectors * (lab->m.noc_header + (n->op == LAB_STORE ? 0 : LAB_SECTOR));
-		flits = n->op == LAB_STORE ? sectors : sectors * lab->reply_flits;
+		flits = has_packet_port(lab, n) ? 1 : n->op == LAB_STORE ? sectors : sectors * lab->reply_flits;
 		lab->stats.reply[n->op] += sectors;
 		lab->stats.reply_bytes[n->op] += bytes;
 		lab->stats.reply_flits += flits;

@@ -14,6 +14,12 @@ int lab_attach(struct lab *lab, const struct lab_unit *unit, void *ctx, int *num
 	return 0;
 }
 
+void lab_unit_path(struct lab *lab, int unit, uint32_t l2_latency, bool packet_port)
+{
+	lab->unit_path[unit].l2_latency = l2_latency;
+	lab->unit_path[unit].packet_port = packet_port;
+}
+
 static unsigned port_of(const struct lab *lab, int unit, unsigned at)
 {
 	return lab->unit[unit].attach_point == LAB_IN_SM ? at : lab->m.sms + (unsigned)unit;

@@ -140,6 +140,7 @@ struct lab_slice {
 
 struct lab_link {
 	uint64_t down_free, up_free;	/* fractions of a cycle */
+	uint64_t served;		/* when the far side has served the last request, plus the round trip */
 	uint64_t byte_time;		/* fractions of a cycle per byte, times 256 */
 	uint32_t in_flight;
 	uint32_t wait_head, wait_tail;	/* queue of nodes that wait for a tag */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * The link to host memory (EMOGI, section 3). A request waits for a tag, takes one round trip and
- * occupies the link for its data and header. At most link.requests are in flight.
+ * occupies the link for its data and header. At most link.requests are in flight. The far side serves
+ * one request every link.request, so that a round trip takes longer under load.
  */
 #include "internal.h"
 
@@ -10,13 +11,18 @@ static uint64_t transfer_time(const struct lab *lab, uint32_t bytes)
 	return (bytes * lab->link.byte_time) >> 8;
 }
 
+/* A time in fractions of a cycle. */
+static uint64_t fractions(const struct lab *lab, double ns)
+{
+	return (uint64_t)(ns * lab->m.core_mhz / 1000 * (1 << LAB_FRACTION));
+}
+
 static void start(struct lab *lab, uint32_t node)
 {
 	struct lab_node *n = &lab->calendar.node[node];
 	struct lab_link *l = &lab->link;
 	struct lab_stats *s = &lab->stats;
 	uint64_t now = lab->calendar.now << LAB_FRACTION, done, atom = lab->m.link_host_atom, first, end;
-	uint64_t trip = (uint64_t)(lab->m.link_round_trip_ns * lab->m.core_mhz / 1000 * (1 << LAB_FRACTION));
 	uint64_t *bus = n->op == LAB_STORE ? &l->up_free : &l->down_free;
 
 	s->link_in_flight_cycles += l->in_flight * (lab->calendar.now - l->since);
@@ -30,7 +36,8 @@ static void start(struct lab *lab, uint32_t node)
 	end = (n->value + n->bytes + atom - 1) / atom * atom;
 	s->link_host_bytes += end - first;
 	/* without load, data arrives after the round trip; else after the requests before it */
-	*bus = lab_max(now + trip - transfer_time(lab, n->bytes + lab->m.link_header), *bus) +
+	l->served = lab_max(now + fractions(lab, lab->m.link_round_trip_ns), l->served + fractions(lab, lab->m.link_request_ns));
+	*bus = lab_max(l->served - transfer_time(lab, n->bytes + lab->m.link_header), *bus) +
 	       transfer_time(lab, n->bytes + lab->m.link_header);
 	done = *bus >> LAB_FRACTION;
 	if (lab->observe_link)

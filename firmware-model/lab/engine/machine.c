@@ -78,6 +78,7 @@ static const struct key keys[] = {
 	LK("link.header", BYTES, link_header, 0, 128),
 	LK("link.requests", NUMBER, link_requests, 1, 65536),
 	LR("link.round_trip", NS, link_round_trip_ns, 1, 1e6),
+	KEY(ALONE, "link.request", NS, link_request_ns, true, 0, 1e6, 0),
 	LK("link.host_atom", BYTES, link_host_atom, 32, 4096),
 	W(LINK, "link.cache", link_cached, "none", "l1"),
 	UK("uvm.page", BYTES, uvm_page, 4096, 1 << 21),

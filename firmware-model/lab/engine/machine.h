@@ -6,8 +6,8 @@
  *	l1.size = 32 KiB	# source: IRU, table 2
  *
  * Every value needs a source. A missing, unknown, duplicate or out-of-range key is an error. Only
- * l2.sectored is optional, and the link.* and uvm.* keys as a whole group. Documentation/laboratory.md
- * explains each key.
+ * l2.sectored and link.request are optional, and the other link.* and the uvm.* keys as a whole group.
+ * Documentation/laboratory.md explains each key.
  */
 #ifndef GTU_LAB_MACHINE_H
 #define GTU_LAB_MACHINE_H
@@ -75,7 +75,8 @@ struct lab_machine {
 	bool link;			/* there is a link to host memory */
 	double link_gbs;		/* with headers, each direction */
 	uint32_t link_header, link_requests;
-	double link_round_trip_ns;
+	double link_round_trip_ns;	/* of a request alone */
+	double link_request_ns;		/* the far side's time for a request, whatever its size; default: 0 */
 	uint32_t link_host_atom;	/* smallest host memory read in bytes */
 	uint32_t link_cached;		/* the L1 caches host memory */
 

@@ -309,4 +309,61 @@ for name in ["%s.parameters" % p for p in papers] + glob.glob(root + "/firmware-
         assert any(r["rule"] == "calibrated" for r in found), ("the row is not a calibrated one", name, line)
 assert calibrations >= 2, calibrations
 END
+# the instructions of the baselines' kernels
+counter=$root/tools/baselines/count-instructions
+PATH=$PATH:/usr/local/cuda/bin
+needs nvcc
+cat >kernels.cu <<'CUDA'
+#include "count.cuh"
+#define MULTIPLY(x)	asm volatile("mul.lo.u32 %0, %0, %1;" : "+r"(x) : "r"(y))
+template <unsigned UNUSED>
+static __device__ __forceinline__ void work(unsigned *p, unsigned y)
+{
+	__shared__ unsigned s[32];
+	unsigned x = threadIdx.x;
+	COUNT(2); /* start: what the next regions need */
+	MULTIPLY(x);
+	COUNT(0); /* five: five multiplications */
+	MULTIPLY(x); MULTIPLY(x); MULTIPLY(x); MULTIPLY(x); MULTIPLY(x);
+	COUNT(1); /* memory: a load, a store, a barrier */
+	s[threadIdx.x] = p[threadIdx.x] + x;
+	__syncthreads();
+	COUNT(12); /* two: two multiplications */
+	MULTIPLY(x); MULTIPLY(x);
+	COUNT(13); /* end: the rest */
+	p[threadIdx.x] = s[31 - threadIdx.x] + x;
+}
+extern "C" __global__ void first_work(unsigned *p, unsigned y)
+{
+	work<1>(p, y);
+}
+CUDA
+cp "$root/tools/baselines/count.cuh" .
+
+# value REGION FILE
+value() {
+	sed -n "s/^first_work\.$1 = \([0-9]*\) instructions\t# .*/\1/p" "$2"
+}
+# within WANT GOT SLACK
+within() {
+	[ $(($2 - $1)) -le "$3" ] && [ $(($1 - $2)) -le "$3" ]
+}
+for isa in sass ptx; do
+	"$counter" --isa $isa kernels.cu >$isa
+	holds "$isa: each region has a line with its source" \
+		test "$(grep -c "^first_work\.\(entry\|start\|five\|memory\|two\|end\) = [0-9]* instructions	# $isa of .*kernels.cu: " $isa)" = 6
+	# ptxas may move an instruction without side effects across a marker
+	slack=$([ $isa = sass ] && echo 1 || echo 0)
+	holds "$isa: five multiplications are five instructions" within 5 "$(value five $isa)" $slack
+	holds "$isa: two multiplications are two instructions" within 2 "$(value two $isa)" $slack
+	holds "$isa: accesses and barriers are counted apart" \
+		grep -q '^first_work.memory .* a load, a store, a barrier; and 1 of global memory; and 1 of shared memory; and 1 barriers$' $isa
+	"$counter" --isa $isa "$root/tools/baselines/"*.cu >all
+	holds "$isa: every line of the baselines' kernels has the parameters' form" \
+		test "$(grep -cv '^[a-z_0-9]*\.[a-z_]* = [0-9]* instructions	# [a-z]* of .*: .' all)" = 0
+	holds "$isa: no region of them is empty" test "$(grep -c ' = 0 instructions' all)" = 0
+done
+exits 2 "an unknown option is refused" "$counter" --what kernels.cu
+exits 2 "an unknown instruction set is refused" "$counter" --isa arm kernels.cu
+exits 3 "an absent nvcc is reported" "$counter" --nvcc ./none kernels.cu
 finish

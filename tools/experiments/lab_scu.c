@@ -54,7 +54,7 @@ static unsigned best_variant(unsigned algorithm)
 /* ---- Runs ------------------------------------------------------------------------------------ */
 
 /* The keys of the units of all machines, then those with a value for each machine. */
-#define COMMON_KEYS	8u
+#define COMMON_KEYS	11u
 #define MACHINE_KEYS	4u
 
 static void keys_of(struct lab_scu_config *c, const char *const *machine_names, struct lab_key *keys)
@@ -68,6 +68,9 @@ static void keys_of(struct lab_scu_config *c, const char *const *machine_names, 
 		{ "scu.entry_bytes", &c->shape.entry_bytes, 1, 1 << 24, LAB_BYTES },
 		{ "scu.group", &c->group_max, 1, 1 << 24, LAB_NUMBER },
 		{ "scu.state_bytes", &c->state_bytes, 0, 1, LAB_NUMBER },
+		{ "scu.in_flight_merge", &c->shape.in_flight_merge, 0, 4096, LAB_NUMBER },
+		{ "scu.l2_latency", &c->path.l2_latency, 0, 10000, LAB_CYCLES },
+		{ "scu.packet_port", &c->path.packet_port, 0, 1, LAB_NUMBER },
 		{ machine_names[0], &c->shape.width, 1, 1 << 24, LAB_NUMBER },
 		{ machine_names[1], &c->bfs_bytes, 1, 1 << 24, LAB_BYTES },
 		{ machine_names[2], &c->sssp_bytes, 1, 1 << 24, LAB_BYTES },

@@ -434,7 +434,7 @@ int lab_scu_graph_run(const struct lab_machine *m, const struct lab_scu_config *
 		return rc ? rc : mixed(m, config, progress, result, out, err);
 	rc = lab_create(m, &r.lab, err);
 	if (!rc && config->variant >= LAB_SCU_BASIC)
-		rc = lab_scu_attach(r.lab, &config->shape, &r.scu, err);
+		rc = lab_scu_attach(r.lab, &config->shape, &config->path, &r.scu, err);
 	rc = rc ? rc : arrays(&r, err);
 	if (!rc)
 		rc = config->algorithm == LAB_IRU_BFS ? bfs(&r, err) : config->algorithm == LAB_IRU_PR ? pagerank(&r, err) : sssp(&r, err);

@@ -11,6 +11,7 @@
 #define TICKETS		(1u << 17)	/* outstanding requests: range of the tags */
 #define MERGE_MAX	64u
 #define SLOTS		16u
+#define BUCKETS		1024u		/* of the outstanding requests, by line */
 #define NO_TICKET	UINT32_MAX
 
 struct access {
@@ -34,6 +35,7 @@ struct coalescer {
 	struct recent recent[MERGE_MAX]; /* ring of the last accesses */
 	uint32_t at, in_flight;
 	bool full;			/* since the last scu_pipe_run() */
+	uint32_t bucket[BUCKETS];	/* outstanding requests of a line, newest first: their tags + 1 */
 };
 
 struct scu_pipe {
@@ -64,6 +66,7 @@ struct scu_pipe {
 	struct beat beat[BEATS];
 	struct access access[ACCESSES];
 	uint8_t answered[TICKETS], unit_of[TICKETS]; /* coalescing unit of the request; 2: a write */
+	struct request { uint64_t line; uint32_t next; uint32_t merged; uint8_t sectors; } request[TICKETS];
 };
 
 const char *scu_pipe_check(const struct scu_pipe_shape *s)
@@ -72,6 +75,8 @@ const char *scu_pipe_check(const struct scu_pipe_shape *s)
 		return "the SCU's width is 1 to 32 elements a cycle";
 	if (!s->merge || s->merge > MERGE_MAX)
 		return "the SCU's merge window is 1 to 64 elements";
+	if (s->in_flight_merge > 4096)
+		return "the SCU's requests in flight answer at most 4096 accesses";
 	if (!s->in_flight || s->in_flight > 4096)
 		return "the SCU's coalescing units hold 1 to 4096 requests";
 	if (!s->entry_bytes || s->fifo_bytes / s->entry_bytes < s->width || s->hash_bytes / s->entry_bytes < s->width)
@@ -126,6 +131,45 @@ bool scu_pipe_ended(const struct scu_pipe *p)
 
 /* ---- Requests ---------------------------------------------------------------------------------- */
 
+static uint32_t *bucket_of(struct scu_pipe *p, unsigned unit, uint64_t line)
+{
+	return &p->unit[unit].bucket[(line ^ line >> 10) % BUCKETS];
+}
+
+/* Let the access wait for the newest outstanding request of its sectors that can answer one more. */
+static bool merge_in_flight(struct scu_pipe *p, unsigned unit, struct access *a)
+{
+	struct request *r;
+	uint32_t i;
+
+	for (i = p->shape.in_flight_merge ? *bucket_of(p, unit, a->line) : 0; i; i = r->next) {
+		r = &p->request[i - 1];
+		if (r->line != a->line || a->sectors & ~r->sectors || r->merged == p->shape.in_flight_merge)
+			continue;
+		r->merged++;
+		a->ticket = i - 1;
+		return true;
+	}
+	return false;
+}
+
+static void note_sent(struct scu_pipe *p, unsigned unit, uint32_t tag, uint64_t line, unsigned sectors)
+{
+	uint32_t *bucket = bucket_of(p, unit, line);
+
+	p->request[tag] = (struct request){ line, *bucket, 1, (uint8_t)sectors };
+	*bucket = tag + 1;
+}
+
+static void note_answered(struct scu_pipe *p, uint32_t tag)
+{
+	uint32_t *i = bucket_of(p, p->unit_of[tag], p->request[tag].line);
+
+	while (*i != tag + 1)
+		i = &p->request[*i - 1].next;
+	*i = p->request[tag].next;
+}
+
 static uint32_t send(struct scu_pipe *p, unsigned unit, uint64_t line, unsigned sectors)
 {
 	uint32_t ticket = p->ticket++ % TICKETS;
@@ -138,6 +182,7 @@ static uint32_t send(struct scu_pipe *p, unsigned unit, uint64_t line, unsigned 
 	} else {
 		p->unit[unit].in_flight++;
 		p->counts.reads++;
+		note_sent(p, unit, ticket, line, sectors);
 	}
 	p->port.send(p->port.ctx, ticket, line * GTU_LINE_BYTES, sectors, unit == 2);
 	return ticket;
@@ -146,10 +191,12 @@ static uint32_t send(struct scu_pipe *p, unsigned unit, uint64_t line, unsigned 
 void scu_pipe_reply(struct scu_pipe *p, uint32_t tag)
 {
 	p->answered[tag] = 1;
-	if (p->unit_of[tag] == 2)
+	if (p->unit_of[tag] == 2) {
 		p->writing--;
-	else
+	} else {
 		p->unit[p->unit_of[tag]].in_flight--;
+		note_answered(p, tag);
+	}
 }
 
 static bool has_space(struct scu_pipe *p, unsigned unit)
@@ -194,7 +241,7 @@ static bool request_coalesced(struct scu_pipe *p, unsigned unit, struct access *
 			a->ticket = r->ticket;
 		}
 	}
-	if (sectors) {
+	if (sectors && !merge_in_flight(p, unit, a)) {
 		if (!has_space(p, unit))
 			return false;
 		a->ticket = send(p, unit, a->line, sectors);

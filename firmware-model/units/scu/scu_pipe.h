@@ -30,6 +30,11 @@ struct scu_pipe_shape {
 	uint32_t width;			/* slots per cycle: 1 to 32 */
 	uint32_t merge;			/* merge window: number of recent accesses that a new one can merge with */
 	uint32_t in_flight;		/* outstanding read requests per coalescing unit */
+	/*
+	 * Accesses that an outstanding request answers, the first included, as in the MSHRs of a cache, besides those of
+	 * the window; 0: none. One more sends a request of its own.
+	 */
+	uint32_t in_flight_merge;
 	uint32_t vector_bytes, fifo_bytes, hash_bytes;
 	uint32_t entry_bytes;		/* bytes of an element in the FIFO and in the hash buffer */
 };

@@ -5,7 +5,7 @@
  * graph traversal" (two-phase: expansion with block, warp and scan gathering; contraction with bit mask, label, warp
  * and history culling); SSSP the near-far method of Davidson et al., "Work-efficient parallel GPU methods for
  * single-source shortest paths"; PageRank SCU, section 2.3. The programs of the laboratory in
- * firmware-model/lab/kernels/scu_baseline.c have the same structure.
+ * firmware-model/lab/kernels/scu_kernels_gpu.c have the same structure.
  */
 #include "count.cuh"
 
@@ -14,7 +14,7 @@ typedef unsigned u32;
 #define BLOCK	256u
 #define WARPS	(BLOCK / 32)
 #define CULL	128u		/* words of the warp's hash */
-#define HISTORY	1024u		/* words of the block's hash */
+#define HISTORY	512u		/* words of the block's hash */
 #define NEVER	0xffffffffu
 #define ALL	0xffffffffu
 
@@ -59,7 +59,7 @@ static __device__ __forceinline__ u32 block_scan(u32 n, u32 *shared, u32 *total)
 /* ---- Expansion: Merrill, section 5.1 ---------------------------------------------------------------------- */
 
 /* PREPARED: ranges and costs are read from arrays that another kernel wrote (the split form). */
-template <bool COSTS, bool ADD, bool PREPARED>
+template <bool LIST, bool COSTS, bool ADD, bool PREPARED>
 static __device__ __forceinline__ void expand(const u32 *__restrict__ from, u32 count, const u32 *__restrict__ row,
 					      const u32 *__restrict__ label, const u32 *__restrict__ col,
 					      const u32 *__restrict__ weight, u32 *__restrict__ edge, u32 *__restrict__ cost,
@@ -77,12 +77,14 @@ static __device__ __forceinline__ void expand(const u32 *__restrict__ from, u32 
 			if (COSTS)
 				self = label[i];
 		} else {
-			u32 v = from[i];
+			u32 v = LIST ? from[i] : i;
 
 			begin = row[v];
 			n = row[v + 1] - begin;
 			if (COSTS)
 				self = label[v];
+			if (!LIST)
+				self = __float_as_uint(__fdividef(__uint_as_float(self), n ? n : 1));
 		}
 	}
 
@@ -121,6 +123,7 @@ static __device__ __forceinline__ void expand(const u32 *__restrict__ from, u32 
 			if (COSTS)
 				cost[run[2] + k] = run[3] + (ADD ? weight[run[0] + k] : 0);
 		}
+		COUNT(13); /* block_next: a warp's way to the next search */
 	}
 	COUNT(10); /* then_warps: a warp's way from one gathering to the next */
 	/* a warp gathers a vertex of at least 32 edges */
@@ -153,6 +156,7 @@ static __device__ __forceinline__ void expand(const u32 *__restrict__ from, u32 
 			if (COSTS)
 				cost[mine_run[2] + k] = mine_run[3] + (ADD ? weight[mine_run[0] + k] : 0);
 		}
+		COUNT(14); /* warp_next: the way to the next search */
 	}
 	/* the block gathers the edges of all others by their prefix sums */
 	COUNT(11); /* then_scan: a warp's way from one gathering to the next */
@@ -180,17 +184,18 @@ static __device__ __forceinline__ void expand(const u32 *__restrict__ from, u32 
 	COUNT(12); /* end: a warp's */
 }
 
-#define EXPAND(name, costs, add, prepared)                                                                          \
+#define EXPAND(name, list, costs, add, prepared)                                                                          \
 extern "C" __global__ void name(const u32 *from, u32 count, const u32 *row, const u32 *label, const u32 *col,         \
 				const u32 *weight, u32 *edge, u32 *cost, u32 *tail)                                   \
 {                                                                                                                    \
-	expand<costs, add, prepared>(from, count, row, label, col, weight, edge, cost, tail);                         \
+	expand<list, costs, add, prepared>(from, count, row, label, col, weight, edge, cost, tail);                         \
 }
-EXPAND(bfs_expand, false, false, false)
-EXPAND(sssp_expand, true, true, false)
-EXPAND(split_expand, false, false, true)
-EXPAND(split_expand_add, true, true, true)
-EXPAND(split_expand_copy, true, false, true)
+EXPAND(bfs_expand, true, false, false, false)
+EXPAND(sssp_expand, true, true, true, false)
+EXPAND(pr_expand, false, true, false, false)
+EXPAND(split_expand, true, false, false, true)
+EXPAND(split_expand_add, true, true, true, true)
+EXPAND(split_expand_copy, true, true, false, true)
 
 /* ---- Contraction ------------------------------------------------------------------------------------------ */
 
@@ -205,26 +210,29 @@ static __device__ __forceinline__ u32 append(bool keep, u32 *tail, u32 *sums, u3
 	return *base + position;
 }
 
-extern "C" __global__ void bfs_contract(const u32 *__restrict__ edge, u32 count, unsigned char *mask, u32 *label,
+extern "C" __global__ void bfs_contract(const u32 *__restrict__ edge, u32 count, u32 *mask, u32 *label,
 					u32 depth, u32 *near, u32 *tail)
 {
 	__shared__ u32 sums[WARPS], base;
 	__shared__ volatile u32 cull[WARPS][CULL], history[HISTORY];
-	u32 i, v = NEVER, at, bit, slot;
-	unsigned char byte;
+	u32 i, v = NEVER, at, bit, slot, word;
 
-	COUNT(0); /* load: a warp's edges */
+	COUNT(0); /* load: the block's hash, and a warp's edges */
+#pragma unroll
+	for (i = threadIdx.x; i < HISTORY; i += BLOCK)
+		history[i] = NEVER;
+	__syncthreads();
 	i = blockIdx.x * BLOCK + threadIdx.x;
 	if (i < count)
 		v = edge[i];
 	COUNT(1); /* mask: the look-up in the bit mask, and its update */
 	if (v != NEVER) {
-		byte = mask[v / 8];
-		bit = 1 << v % 8;
-		if (byte & bit)
+		word = mask[v / 32];
+		bit = 1u << v % 32;
+		if (word & bit)
 			v = NEVER;
 		else
-			mask[v / 8] = byte | bit;
+			mask[v / 32] = word | bit;
 	}
 	COUNT(2); /* label: the look-up of the labels, and their update */
 	if (v != NEVER) {
@@ -338,23 +346,22 @@ PREPARE(sssp_prepare, true, true, false)
 PREPARE(pr_prepare, false, false, true)
 
 /* Contraction that writes a bit mask instead of a list. */
-extern "C" __global__ void bfs_mark(const u32 *__restrict__ edge, u32 count, unsigned char *mask, u32 *label, u32 depth,
+extern "C" __global__ void bfs_mark(const u32 *__restrict__ edge, u32 count, u32 *mask, u32 *label, u32 depth,
 				    u32 *bits)
 {
 	__shared__ volatile u32 cull[WARPS][CULL], history[HISTORY];
 	u32 i, v = NEVER, bit, slot, word;
-	unsigned char byte;
 
 	i = blockIdx.x * BLOCK + threadIdx.x;
 	if (i < count)
 		v = edge[i];
 	if (v != NEVER) {
-		byte = mask[v / 8];
-		bit = 1 << v % 8;
-		if (byte & bit)
+		word = mask[v / 32];
+		bit = 1u << v % 32;
+		if (word & bit)
 			v = NEVER;
 		else
-			mask[v / 8] = byte | bit;
+			mask[v / 32] = word | bit;
 	}
 	if (v != NEVER) {
 		if (label[v] != NEVER)
@@ -389,16 +396,54 @@ extern "C" __global__ void sssp_mark(const u32 *__restrict__ edge, u32 *cost, co
 				     u32 *label, u32 *lookup)
 {
 	u32 i, v, c;
+	bool lower = false;
 
 	COUNT(0); /* load: a warp's edges, two costs, and the look-up of the labels */
 	i = blockIdx.x * BLOCK + threadIdx.x;
 	if (i < count) {
 		v = edge[i];
 		c = cost[i] + source[i];
+		lower = c < label[v];
+	}
+	COUNT(1); /* update: the atomic minimum, the entry of the look-up table and the sum of the costs */
+	if (lower && atomicMin(&label[v], c) > c) {
+		lookup[v] = i;
 		cost[i] = c;
-		if (c < label[v] && atomicMin(&label[v], c) > c)
+	}
+}
+
+/* The far pile's elements that have not been processed. */
+extern "C" __global__ void sssp_again(const u32 *__restrict__ edge, u32 count, const u32 *__restrict__ label, u32 floor,
+				      u32 *lookup)
+{
+	u32 i, v;
+
+	COUNT(0); /* all: a warp's elements */
+	i = blockIdx.x * BLOCK + threadIdx.x;
+	if (i < count) {
+		v = edge[i];
+		if (label[v] >= floor)
 			lookup[v] = i;
 	}
+}
+
+/* The same as two masks, where the SCU removes the duplicates. */
+extern "C" __global__ void sssp_far(const u32 *__restrict__ edge, u32 count, const u32 *__restrict__ label, u32 floor,
+				    u32 threshold, u32 *near, u32 *far)
+{
+	u32 i, c = 0, word;
+
+	COUNT(0); /* load: a warp's elements and their labels */
+	i = blockIdx.x * BLOCK + threadIdx.x;
+	if (i < count)
+		c = label[edge[i]];
+	COUNT(1); /* bits: both mask words */
+	word = __ballot_sync(ALL, i < count && c >= floor && c < threshold);
+	if (lane() == 0)
+		near[i / 32] = word;
+	word = __ballot_sync(ALL, i < count && c >= threshold);
+	if (lane() == 0)
+		far[i / 32] = word;
 }
 
 /* The elements kept, as two masks. */
@@ -408,15 +453,16 @@ extern "C" __global__ void sssp_masks(const u32 *__restrict__ edge, u32 count, c
 	u32 i, v, c = 0, word;
 	bool kept = false;
 
-	COUNT(0); /* load: a warp's edges, the look-up of their numbers, the labels of those kept */
+	COUNT(0); /* load: a warp's edges and the look-up of their numbers */
 	i = blockIdx.x * BLOCK + threadIdx.x;
 	if (i < count) {
 		v = edge[i];
 		kept = lookup[v] == i;
-		if (kept)
-			c = label[v];
 	}
-	COUNT(1); /* bits: both mask words */
+	COUNT(1); /* cost: the label of those kept */
+	if (kept)
+		c = label[v];
+	COUNT(2); /* bits: both mask words */
 	word = __ballot_sync(ALL, kept && c < threshold);
 	if (lane() == 0)
 		near[i / 32] = word;

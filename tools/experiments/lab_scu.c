@@ -54,12 +54,14 @@ static unsigned best_variant(unsigned algorithm)
 /* ---- Runs ------------------------------------------------------------------------------------ */
 
 /* The keys of the units of all machines, then those with a value for each machine. */
-#define COMMON_KEYS	11u
+#define UNIT_KEYS	12u
+#define COMMON_KEYS	(UNIT_KEYS + SCU_REGION_COUNT)
 #define MACHINE_KEYS	4u
 
 static void keys_of(struct lab_scu_config *c, const char *const *machine_names, struct lab_key *keys)
 {
-	const struct lab_key all[COMMON_KEYS + MACHINE_KEYS] = {
+	unsigned i;
+	const struct lab_key unit[UNIT_KEYS] = {
 		{ "scu.merge", &c->shape.merge, 1, 1 << 24, LAB_NUMBER },
 		{ "scu.in_flight", &c->shape.in_flight, 1, 1 << 24, LAB_NUMBER },
 		{ "scu.vector_bytes", &c->shape.vector_bytes, 1, 1 << 24, LAB_BYTES },
@@ -71,13 +73,19 @@ static void keys_of(struct lab_scu_config *c, const char *const *machine_names, 
 		{ "scu.in_flight_merge", &c->shape.in_flight_merge, 0, 4096, LAB_NUMBER },
 		{ "scu.l2_latency", &c->path.l2_latency, 0, 10000, LAB_CYCLES },
 		{ "scu.packet_port", &c->path.packet_port, 0, 1, LAB_NUMBER },
+		{ "scu.exact", &c->exact, 0, 1, LAB_NUMBER },
+	};
+	const struct lab_key machine[MACHINE_KEYS] = {
 		{ machine_names[0], &c->shape.width, 1, 1 << 24, LAB_NUMBER },
 		{ machine_names[1], &c->bfs_bytes, 1, 1 << 24, LAB_BYTES },
 		{ machine_names[2], &c->sssp_bytes, 1, 1 << 24, LAB_BYTES },
 		{ machine_names[3], &c->group_bytes, 1, 1 << 24, LAB_BYTES },
 	};
 
-	memcpy(keys, all, sizeof(all));
+	memcpy(keys, unit, sizeof(unit));
+	for (i = 0; i < SCU_REGION_COUNT; i++)
+		keys[UNIT_KEYS + i] = (struct lab_key){ scu_region_name[i], &c->instructions[i], 0, 10000, LAB_INSTRUCTIONS };
+	memcpy(&keys[COMMON_KEYS], machine, sizeof(machine));
 }
 
 /* Read the parameters of each published build. */

@@ -22,6 +22,7 @@ struct run {
 	/* next: of vertex lists; far: the far list and its successor */
 	struct lab_array next, far[2], far_cost[2];
 	uint32_t fars;			/* elements of far[0] */
+	uint32_t numbered;		/* elements of the last contraction */
 	struct lab_array filter, reorder; /* a bit, and a position, per element */
 	struct lab_array table[2], group_table; /* filter tables: of expansion and of contraction */
 	bool kept[2];			/* the filter table has content */
@@ -190,13 +191,14 @@ static int expand_by_scu(struct run *r, uint32_t count, uint32_t *edges, struct 
 /* Expand @count vertices into the edge frontier; *@edges: its length. */
 static int expand(struct run *r, uint32_t count, uint32_t *edges, struct gtu_error *err)
 {
-	int rc = launch(r, &scu_kernel_prepare, count, false, err);
+	const enum lab_scu_variant variant = r->config->variant;
+	int rc = variant == LAB_SCU_MIXED ? 0 : launch(r, &scu_kernel_prepare, count, false, err);
 
-	if (rc || r->config->variant != LAB_SCU_SPLIT)
+	if (rc || variant >= LAB_SCU_BASIC)
 		return rc ? rc : expand_by_scu(r, count, edges, err);
-	*lab_words(&r->a.tail) = 0;
-	rc = launch(r, &scu_kernel_expand, count, true, err);
-	*edges = *lab_words(&r->a.tail);
+	lab_words(&r->a.tail)[SCU_EDGES] = 0;
+	rc = launch(r, &scu_kernel_expand, count, variant == LAB_SCU_SPLIT, err);
+	*edges = lab_words(&r->a.tail)[SCU_EDGES];
 	return rc;
 }
 
@@ -236,9 +238,9 @@ static int compact(struct run *r, const struct lab_array *in, const struct lab_a
 		r->a.bits = *bits;
 		r->a.out = *out;
 		r->a.out2 = out2 ? *out2 : (struct lab_array){ 0 };
-		*lab_words(&r->a.tail) = *n;
+		lab_words(&r->a.tail)[SCU_EDGES] = *n;
 		rc = launch(r, &scu_kernel_compact, count, true, err);
-		*n = *lab_words(&r->a.tail);
+		*n = lab_words(&r->a.tail)[SCU_EDGES];
 		return rc;
 	}
 	op.operand[GTU_SCU_DATA] = (struct lab_scu_operand){ in, count };
@@ -261,42 +263,88 @@ static int compact(struct run *r, const struct lab_array *in, const struct lab_a
 
 static int bfs(struct run *r, struct gtu_error *err)
 {
+	/* algorithm 4: the vertices of earlier iterations stay in the table */
+	const struct extras x = { .table = r->config->variant >= LAB_SCU_FILTERED && !r->config->exact ? 1 : -1, .keep = true };
 	struct scu_args *a = &r->a;
 	uint32_t count = 1, edges;
 	int rc = 0;
 
 	a->list = true;
+	a->exact = r->config->exact;
 	for (a->depth = 1; count && !rc; a->depth++) {
 		rc = expand(r, count, &edges, err);
+		lab_words(&a->tail)[SCU_NEARS] = count = 0;
+		a->near_list = r->next;
 		rc = rc ? rc : launch(r, &scu_kernel_bfs, edges, false, err);
-		count = 0;
-		rc = rc ? rc : compact(r, &a->edge, NULL, &a->near, edges, &r->next, NULL, &count, NULL, err);
+		if (a->masks)
+			rc = rc ? rc : compact(r, &a->edge, NULL, &a->near, edges, &r->next, NULL, &count, &x, err);
+		else
+			count = lab_words(&a->tail)[SCU_NEARS];
 		lab_array_swap(&a->from, &r->next);
 	}
+	return rc;
+}
+
+/* Elements get new numbers, so that entries of the look-up table of earlier ones do not match. */
+static void number(struct run *r, uint32_t count)
+{
+	struct scu_args *a = &r->a;
+
+	a->first += r->numbered;
+	r->numbered = count;
+	if (count > UINT32_MAX - a->first) {
+		memset(a->lookup.data, 0, a->lookup.bytes);
+		a->first = 1;
+	}
+}
+
+/*
+ * List the @count elements of a->edge that the look-up table keeps as near and far; costs are in a->cost. @unfiltered:
+ * the far pile's, whose duplicates the SCU removes.
+ */
+static int split_lists(struct run *r, uint32_t count, bool unfiltered, const struct extras *x, uint32_t *near, struct gtu_error *err)
+{
+	struct scu_args *a = &r->a;
+	int rc;
+
+	lab_words(&a->tail)[SCU_NEARS] = *near;
+	lab_words(&a->tail)[SCU_FARS] = r->fars;
+	a->near_list = r->next;
+	a->far_list = r->far[0];
+	a->far_cost = r->far_cost[0];
+	rc = launch(r, unfiltered ? &scu_kernel_far : &scu_kernel_list, count, false, err);
+	if (a->masks) {
+		rc = rc ? rc : compact(r, &a->edge, &a->cost, &a->near, count, &r->next, NULL, near, x, err);
+		return rc ? rc : compact(r, &a->edge, &a->cost, &a->far, count, &r->far[0], &r->far_cost[0], &r->fars, NULL, err);
+	}
+	*near = lab_words(&a->tail)[SCU_NEARS];
+	r->fars = lab_words(&a->tail)[SCU_FARS];
 	return rc;
 }
 
 /* The near list is empty: select the far elements below the next threshold. */
 static int next_far(struct run *r, uint32_t step, uint32_t *near, struct gtu_error *err)
 {
-	const bool enhanced = r->config->variant >= LAB_SCU_FILTERED;
-	const struct extras x = { .table = enhanced ? 1 : -1, .group = r->config->variant == LAB_SCU_GROUPED };
+	const bool filters = r->config->variant >= LAB_SCU_FILTERED;
+	const struct extras x = { .table = filters ? 1 : -1, .group = r->config->variant == LAB_SCU_GROUPED };
 	struct scu_args *a = &r->a;
+	struct lab_array edge = a->edge, cost = a->cost;
 	uint32_t count = r->fars;
-	int rc;
+	int rc = 0;
 
+	a->floor = a->threshold;
 	a->threshold = a->threshold > SCU_NEVER - step ? SCU_NEVER : a->threshold + step;
-	a->round++;
-	a->once = !enhanced;		/* the SCU removes the duplicates */
-	a->in = r->far[0];
-	a->in2 = r->far_cost[0];
-	rc = launch(r, &scu_kernel_far, count, false, err);
-	a->once = true;
-	rc = rc ? rc : compact(r, &r->far[0], &r->far_cost[0], &a->near, count, &r->next, NULL, near, &x, err);
-	r->fars = 0;
-	rc = rc ? rc : compact(r, &r->far[0], &r->far_cost[0], &a->far, count, &r->far[1], &r->far_cost[1], &r->fars, NULL, err);
 	lab_array_swap(&r->far[0], &r->far[1]);
 	lab_array_swap(&r->far_cost[0], &r->far_cost[1]);
+	r->fars = 0;
+	a->edge = r->far[1];
+	a->cost = r->far_cost[1];
+	number(r, count);
+	if (!filters)
+		rc = launch(r, &scu_kernel_again, count, false, err);
+	rc = rc ? rc : split_lists(r, count, filters, &x, near, err);
+	a->edge = edge;
+	a->cost = cost;
 	return rc;
 }
 
@@ -307,19 +355,17 @@ static int sssp(struct run *r, struct gtu_error *err)
 	uint32_t count = 1, step = lab_near_far_step(r->config->graph), edges, near;
 	int rc = 0;
 
-	a->list = a->weights = a->once = true;
+	a->list = a->weights = true;
 	a->two_costs = r->config->variant >= LAB_SCU_BASIC;
 	a->threshold = step;
+	a->first = 1;
 	while (!rc && (count || r->fars)) {
 		near = 0;
 		if (count) {
-			a->round++;
 			rc = expand(r, count, &edges, err);
+			number(r, edges);
 			rc = rc ? rc : launch(r, &scu_kernel_relax, edges, false, err);
-			rc = rc ? rc : launch(r, &scu_kernel_list, edges, false, err);
-			rc = rc ? rc : compact(r, &a->edge, NULL, &a->near, edges, &r->next, NULL, &near, &x, err);
-			rc = rc ? rc : compact(r, &a->edge, &a->cost, &a->far, edges, &r->far[0], &r->far_cost[0], &r->fars, NULL,
-					       err);
+			rc = rc ? rc : split_lists(r, edges, false, &x, &near, err);
 		} else {
 			rc = next_far(r, step, &near, err);
 		}
@@ -342,6 +388,7 @@ static int pagerank(struct run *r, struct gtu_error *err)
 		rc = expand(r, a->n, &edges, err);
 		rc = rc ? rc : launch(r, &scu_kernel_add, edges, false, err);
 		rc = rc ? rc : launch(r, &scu_kernel_finish, a->n, false, err);
+		rc = rc ? rc : launch(r, &scu_kernel_check, a->n, false, err);
 	}
 	return rc;
 }
@@ -354,17 +401,17 @@ static int arrays(struct run *r, struct gtu_error *err)
 	const struct gtu_graph *g = config->graph;
 	const bool paths = config->algorithm == LAB_IRU_SSSP, ranks = config->algorithm == LAB_IRU_PR;
 	const bool filters = config->variant >= LAB_SCU_FILTERED && !ranks;
-	/* far elements may pass the SCU's filter and be expanded twice; overflow is an error */
-	const uint64_t m = 2 * g->m + 1024, list = g->n + g->m + 1024, words = m / 32 + 2;
+	/* a best-effort contraction lists vertices more than once, and far elements pass the SCU's filter; overflow is an error */
+	const uint64_t m = 8 * g->m + 1024, list = g->n + 8 * g->m + 1024, words = m / 32 + 2;
 	const uint64_t lines = filter_lines(config), groups = group_lines(config) / GTU_TABLE_WAYS * scu_group_set_bytes(config->group_max);
 	struct scu_args *a = &r->a;
 	const struct lab_want want[] = {
-		{ &a->row, "row", g->n + 1 }, { &a->label, "label", g->n }, { &a->tail, "tail", 1 },
+		{ &a->row, "row", g->n + 1 }, { &a->label, "label", g->n }, { &a->tail, "tail", SCU_TAILS },
 		{ &a->from, "from", ranks ? 1 : list }, { &r->next, "from'", ranks ? 1 : list },
 		{ &a->index, "index", list }, { &a->counts, "count", list }, { &a->self, "self", list },
 		{ &a->edge, "edge", m }, { &a->cost, "cost", paths || ranks ? m : 1 },
-		{ &a->cost2, "cost2", paths ? m : 1 }, { &a->sum, "sum", ranks ? g->n : 1 },
-		{ &a->seen, "seen", paths ? g->n : 1 }, { &a->fell, "fell", paths ? words : 1 },
+		{ &a->cost2, "cost2", paths ? m : 1 }, { &a->sum, "sum", ranks ? g->n : 1 }, { &a->old, "old", ranks ? g->n : 1 },
+		{ &a->lookup, "lookup", paths ? g->n : 1 }, { &a->visited, "visited", paths || ranks ? 1 : g->n / 32 + 1 },
 		{ &a->near, "near", words }, { &a->far, "far", words },
 		{ &r->far[0], "far", paths ? m : 1 }, { &r->far[1], "far'", paths ? m : 1 },
 		{ &r->far_cost[0], "far_cost", paths ? m : 1 }, { &r->far_cost[1], "far_cost'", paths ? m : 1 },
@@ -384,6 +431,10 @@ static int arrays(struct run *r, struct gtu_error *err)
 	memset(a->label.data, 0xff, 4 * g->n);
 	lab_words(&a->label)[config->source] = 0;
 	lab_words(&a->from)[0] = config->source;
+	lab_words(&a->visited)[config->source / 32 % (a->visited.bytes / 4)] |= 1u << config->source % 32;
+	a->instructions = config->instructions;
+	a->prepared = config->variant != LAB_SCU_MIXED;
+	a->masks = config->variant != LAB_SCU_MIXED;
 	return 0;
 }
 
@@ -412,17 +463,6 @@ static int check(const struct lab_scu_config *config, struct gtu_error *err)
 	return 0;
 }
 
-static int mixed(const struct lab_machine *m, const struct lab_scu_config *config, const struct gtu_progress *progress,
-		 uint32_t *result, struct lab_scu_result *out, struct gtu_error *err)
-{
-	const struct lab_iru_config iru = { .algorithm = config->algorithm, .graph = config->graph, .source = config->source,
-					 .iterations = config->iterations, .frontier = true };
-	int rc = lab_iru_run(m, &iru, progress, result, &out->gpu, NULL, err);
-
-	out->processing = out->gpu.cycles - out->gpu.launches * m->launch_latency;
-	return rc;
-}
-
 int lab_scu_graph_run(const struct lab_machine *m, const struct lab_scu_config *config, const struct gtu_progress *progress,
 		      uint32_t *result, struct lab_scu_result *out, struct gtu_error *err)
 {
@@ -430,8 +470,8 @@ int lab_scu_graph_run(const struct lab_machine *m, const struct lab_scu_config *
 	int rc = check(config, err);
 
 	*out = (struct lab_scu_result){ 0 };
-	if (rc || config->variant == LAB_SCU_MIXED)
-		return rc ? rc : mixed(m, config, progress, result, out, err);
+	if (rc)
+		return rc;
 	rc = lab_create(m, &r.lab, err);
 	if (!rc && config->variant >= LAB_SCU_BASIC)
 		rc = lab_scu_attach(r.lab, &config->shape, &config->path, &r.scu, err);

@@ -1,26 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * BFS, SSSP and PageRank of the SCU paper (sections 2 to 4): expansion and contraction, with the
- * compaction on the GPU or on the SCU. All configurations but MIXED share the processing kernels
- * (preparation, contraction, rank update). Simplified against the publications the paper starts
- * from: a warp expands 32 vertices, 32 edges at a time; the GPU's compaction does one atomic
- * addition per warp.
+ * compaction on the GPU or on the SCU. The GPU's kernels are those of tools/baselines/scu.cu:
+ * Merrill's two-phase BFS with block, warp and scan gathering, the near-far SSSP of Davidson et al.,
+ * PageRank.
  *
- * Three differences from the paper. The SCU replicates the source's cost, and the GPU adds the
- * weight (algorithm 2: the unit adds). BFS's contraction is exact by an atomic minimum, as in
- * iru_graph.c: without it, with a whole frontier in flight, duplicates multiply and the run does
- * not terminate. The SCU's filter in the contraction (algorithm 4) then has no effect and is left
- * out. SSSP's contraction lists a vertex once per round by an atomic maximum (paper: a look-up
- * table).
+ * One difference from the paper: the SCU replicates the source's cost, and the GPU adds the weight
+ * (algorithm 2: the unit adds).
  */
 #ifndef GTU_LAB_SCU_GRAPH_H
 #define GTU_LAB_SCU_GRAPH_H
 
 #include "iru_graph.h"
+#include "scu_kernels_gpu.h"
 #include "firmware-model/lab/units/scu_unit.h"
 
 enum lab_scu_variant {
-	LAB_SCU_MIXED, /* GPU only, compaction inside the other kernels (iru_graph.c) */
+	LAB_SCU_MIXED, /* GPU only, compaction inside the other kernels */
 	LAB_SCU_SPLIT, /* GPU only, compaction in separate kernels, to measure its share */
 	LAB_SCU_BASIC,			/* compaction by the SCU */
 	LAB_SCU_FILTERED, /* and filtering: BFS by ID, SSSP by best cost (algorithms 4, 5) */
@@ -49,6 +45,12 @@ struct lab_scu_config {
 	 * accesses the state byte of the device's layout.
 	 */
 	uint32_t state_bytes;
+	/*
+	 * BFS. 0: the contraction's "best-effort" mask and label (section 2.1.2) let a vertex pass twice, and the SCU
+	 * filters the new frontier, too (algorithm 4). 1: an atomic minimum finds every duplicate.
+	 */
+	uint32_t exact;
+	uint32_t instructions[SCU_REGION_COUNT];
 };
 
 struct lab_scu_result {

@@ -54,7 +54,7 @@ static unsigned best_variant(unsigned algorithm)
 /* ---- Runs ------------------------------------------------------------------------------------ */
 
 /* The keys of the units of all machines, then those with a value for each machine. */
-#define UNIT_KEYS	12u
+#define UNIT_KEYS	13u
 #define COMMON_KEYS	(UNIT_KEYS + SCU_REGION_COUNT)
 #define MACHINE_KEYS	4u
 
@@ -74,6 +74,7 @@ static void keys_of(struct lab_scu_config *c, const char *const *machine_names, 
 		{ "scu.l2_latency", &c->path.l2_latency, 0, 10000, LAB_CYCLES },
 		{ "scu.packet_port", &c->path.packet_port, 0, 1, LAB_NUMBER },
 		{ "scu.exact", &c->exact, 0, 1, LAB_NUMBER },
+		{ "scu.l2_whole_lines", &c->l2_whole_lines, 0, 1, LAB_NUMBER },
 	};
 	const struct lab_key machine[MACHINE_KEYS] = {
 		{ machine_names[0], &c->shape.width, 1, 1 << 24, LAB_NUMBER },
@@ -146,14 +147,14 @@ static int set_machine(struct experiment *e, unsigned i, const struct lab_scu_co
 	return why ? gtu_fail(err, GTU_ERR_USAGE, "%s", why) : rc;
 }
 
-/* Figure 12 has the ablations: grouping where the paper has none, and larger groups. */
+/* The ablations run if figure 12 is asked for: grouping where the paper has none, and larger groups. */
 static bool is_wanted(const struct experiment *e, unsigned algorithm, unsigned column)
 {
 	if (column == WIDE)
 		return true;
 	if (column == GROUPS_OF_32)
-		return algorithm == LAB_IRU_SSSP && lab_run_wants(e->r, 12);
-	return lab_scu_has_variant(algorithm, column) && (column <= best_variant(algorithm) || lab_run_wants(e->r, 12));
+		return algorithm == LAB_IRU_SSSP && e->r->figure == 12;
+	return lab_scu_has_variant(algorithm, column) && (column <= best_variant(algorithm) || e->r->figure == 12);
 }
 
 static int one(void *ctx, unsigned i, const struct gtu_progress *progress, struct gtu_error *err)

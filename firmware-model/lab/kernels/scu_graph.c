@@ -138,9 +138,10 @@ static int produce(struct run *r, struct lab_scu_op *op, const struct extras *x,
 		step.param |= STEP(GTU_STEP_PRODUCE) | GTU_SCU_GROUP | LABELS;
 		step.imm = (r->config->algorithm == LAB_IRU_PR ? &r->a.sum : &r->a.label)->addr;
 		step.group_max = (uint8_t)r->config->group_max;
+		step.state_in_set = !r->config->state_bytes;
 		step.operand[GTU_SCU_REORDER] = (struct lab_scu_operand){ &r->reorder, r->capacity };
 		step.operand[GTU_SCU_GROUP_TABLE] =
-			(struct lab_scu_operand){ &r->group_table, lines_for(elements, group_lines(r->config)) };
+			(struct lab_scu_operand){ &r->group_table, lines_for(x->table >= 0 ? *count : elements, group_lines(r->config)) };
 		rc = operate(r, &step, count, err);
 		op->operand[GTU_SCU_REORDER] = step.operand[GTU_SCU_REORDER];
 		op->operand[GTU_SCU_FILTER] = (struct lab_scu_operand){ 0 };
@@ -467,12 +468,14 @@ int lab_scu_graph_run(const struct lab_machine *m, const struct lab_scu_config *
 		      uint32_t *result, struct lab_scu_result *out, struct gtu_error *err)
 {
 	struct run r = { .config = config, .progress = progress, .out = out };
+	struct lab_machine machine = *m;
 	int rc = check(config, err);
 
 	*out = (struct lab_scu_result){ 0 };
 	if (rc)
 		return rc;
-	rc = lab_create(m, &r.lab, err);
+	machine.l2_whole_lines |= config->l2_whole_lines;
+	rc = lab_create(&machine, &r.lab, err);
 	if (!rc && config->variant >= LAB_SCU_BASIC)
 		rc = lab_scu_attach(r.lab, &config->shape, &config->path, &r.scu, err);
 	rc = rc ? rc : arrays(&r, err);

@@ -50,6 +50,7 @@ struct lab_scu_config {
 	 * filters the new frontier, too (algorithm 4). 1: an atomic minimum finds every duplicate.
 	 */
 	uint32_t exact;
+	uint32_t l2_whole_lines;	/* 1: l2.sectored = no, whatever the machine has */
 	uint32_t instructions[SCU_REGION_COUNT];
 };
 

@@ -137,6 +137,7 @@ static inline struct scu_group scu_group_of(struct scu_run *r)
 		.target_log2 = r->p.target,
 		.id_log2 = r->p.width,
 		.max = r->p.group_max,
+		.state_in_set = r->p.state_in_set,
 		.sets = m->count ? (uint32_t)(m->count / SCU_WAYS) : 1,
 		.merge = r->merge,
 		.rank = r->s->rank,

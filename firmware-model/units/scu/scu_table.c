@@ -316,10 +316,16 @@ static void group_fetch(const struct scu_group *g, uint64_t index)
 /* Report an insertion: tags and counts are read; the element's ordinal, its tag and the counts are written. */
 static void group_watch(struct scu_group *g, uint64_t byte, unsigned way)
 {
-	const uint64_t count = byte + group_state_at(g);
+	const uint64_t count = byte + group_state_at(g), ordinals = byte + GROUP_TAGS + way * g->max * 4;
 	const uint64_t read[3] = { byte, byte + 64, count };
-	const uint64_t write[3] = { byte + way / 8 * 64, byte + GROUP_TAGS + way * g->max * 4 / 64 * 64, count };
+	const uint64_t write[3] = { byte + way / 8 * 64, ordinals / 64 * 64, count };
+	const uint64_t write_sectors[2] = { byte + way / 8 * 32, ordinals / 32 * 32 };
 
+	if (g->state_in_set) {
+		scu_gather(g->mem, read, 1, 6, false);
+		scu_gather(g->mem, write_sectors, 2, 5, true);
+		return;
+	}
 	scu_gather(g->mem, read, 3, 6, false);
 	scu_gather(g->mem, write, 3, 6, true);
 }
@@ -360,7 +366,7 @@ enum scu_grouped scu_group_offer(struct scu_group *g, const struct scu_kernels *
 
 enum scu_grouped scu_group_drain(struct scu_group *g, uint64_t set, uint64_t ordinals)
 {
-	const uint64_t count = set * scu_group_set_bytes(g->max) + group_state_at(g);
+	const uint64_t count = set * scu_group_set_bytes(g->max) + (g->state_in_set ? 0 : group_state_at(g));
 	struct group_state *state;
 	enum scu_grouped ok = GROUP_OK;
 	struct group_at at;

@@ -34,6 +34,11 @@ struct scu_group {
 	uint8_t target_log2;		/* of the bytes of its elements */
 	uint8_t id_log2;		/* 0..3 */
 	uint8_t max;			/* elements per group */
+	/*
+	 * Report the accesses of a set whose 16 tags and counts are 64 bytes: 27 bits for the line of a 4-byte id, the
+	 * rest for the count.
+	 */
+	bool state_in_set;
 	uint32_t sets;
 	uint32_t merge;
 	/* persistent between calls */

@@ -261,7 +261,7 @@ TEST(crossbar_input_has_head_of_line_blocking)
 struct asker {
 	int unit;
 	uint64_t addr, asked[2], came[2];
-	unsigned n;
+	unsigned n, sectors[2];
 };
 
 static void ask_line(void *ctx, uint64_t cycle)
@@ -269,7 +269,7 @@ static void ask_line(void *ctx, uint64_t cycle)
 	struct asker *a = ctx;
 
 	a->asked[a->n] = cycle;
-	lab_unit_memory(lab, a->unit, 0, LAB_LOAD, a->addr, 0xf, a->n);
+	lab_unit_memory(lab, a->unit, 0, LAB_LOAD, a->addr, a->sectors[a->n], a->n);
 }
 
 static void line_came(void *ctx, uint64_t tag, uint64_t cycle)
@@ -281,24 +281,48 @@ static void line_came(void *ctx, uint64_t tag, uint64_t cycle)
 		lab_unit_wake(lab, a->unit, cycle + 20);
 }
 
-TEST(partition_unit_skips_l2_latency)
+TEST(units_have_their_own_path_to_the_l2)
 {
-	static const enum lab_attach_point point[] = { LAB_IN_PARTITION, LAB_ON_CROSSBAR };
+	/* the last has a path of its own: 3 cycles before the look-up, and a packet a cycle */
+	static const enum lab_attach_point point[] = { LAB_IN_PARTITION, LAB_ON_CROSSBAR, LAB_ON_CROSSBAR };
 	unsigned i;
 
-	for (i = 0; i < 2; i++) {
-		struct asker a = { 0 };
+	for (i = 0; i < 3; i++) {
+		struct asker a = { .sectors = { 0xf, 0xf } };
 		struct lab_unit u = { .name = "asker", .attach_point = point[i], .reply = line_came, .clock = ask_line };
-		uint64_t way = i ? 1 + 10 + 50 : 1 + 1, back = i ? 10 + 4 : 0;
+		uint64_t way = i ? 1 + 10 + (i == 2 ? 3 : 50) : 1 + 1, back = i ? 10 + (i == 2 ? 1 : 4) : 0;
 
 		hand(NULL);
 		a.addr = array_of(lab, "a", 1024).addr;
 		CHECK(!lab_attach(lab, &u, &a, &a.unit, &err));
+		if (i == 2)
+			lab_unit_path(lab, a.unit, 3, true);
 		lab_unit_wake(lab, a.unit, 5);
 		CHECKF(!lab_run_units(lab, &err), "%s", err.text);
 		/* request; 70 to DRAM, a row, four sectors, a cycle; reply */
 		CHECK_EQ(a.came[0] - a.asked[0], way + 70 + 25 + 16 + 1 + back);
 		CHECK_EQ(a.came[1] - a.asked[1], way + back);
+	}
+}
+
+/* A miss fetches its sector, or with l2.sectored = no the line, so that the next sector hits. */
+TEST(l2_miss_fetches_sector_or_line)
+{
+	static const struct lab_unit u = { .name = "asker", .attach_point = LAB_ON_CROSSBAR, .reply = line_came, .clock = ask_line };
+	unsigned i;
+
+	for (i = 0; i < 2; i++) {
+		struct asker a = { .sectors = { 1, 2 } };
+
+		hand(i ? "l2.sectored=no" : NULL);
+		a.addr = array_of(lab, "a", 1024).addr;
+		CHECK(!lab_attach(lab, &u, &a, &a.unit, &err));
+		lab_unit_wake(lab, a.unit, 5);
+		CHECKF(!lab_run_units(lab, &err), "%s", err.text);
+		CHECK(!lab_check(lab, &err));
+		CHECK_EQ(s->dram_reads, i ? 4 : 2);
+		CHECK_EQ(s->l2_extra_sectors, i ? 3 : 0);
+		CHECK_EQ(s->l2_read[LAB_HIT], i);
 	}
 }
 

@@ -145,6 +145,32 @@ TEST(merge_window_is_four_accesses)
 	}
 }
 
+/*
+ * Accesses cycle through 8 lines, which the window does not merge. A request in flight answers that many of its line: a
+ * request for every fourth, for every one, and for as many as come within the latency.
+ */
+TEST(requests_in_flight_merge_accesses)
+{
+	static const struct { uint32_t merge, requests; } row[] = {
+		{ 0, 1024 }, { 1, 1024 }, { 4, 1024 / 4 }, { 4096, 8 * ((256 + LATENCY - 1) / LATENCY) },
+	};
+	static uint64_t line[1024];
+	struct scu_pipe_shape shape = lab_scu_published;
+	struct scu_pipe_counts c;
+	unsigned i;
+
+	shape.in_flight = 1024;
+	for (i = 0; i < 1024; i++)
+		line[i] = i % 8;
+	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		shape.in_flight_merge = row[i].merge;
+		CHECK_EQ(play(shape, 1024, line, &c), 2 * LATENCY + 256);
+		CHECK_EQ(c.reads - 1024 / 32, row[i].requests);
+	}
+	shape.in_flight_merge = 4097;
+	CHECK(scu_pipe_check(&shape));
+}
+
 /* ---- One timing ---------------------------------------------------------------------------------- */
 
 static struct scu_run run;
@@ -485,7 +511,7 @@ TEST(device_errors_are_reported)
 static void all_variants(const char *machine, const struct gtu_graph *g, uint32_t lines, uint32_t group_max)
 {
 	static uint32_t result[4096];
-	struct lab_scu_config config = { .graph = g, .source = 3, .state_bytes = group_max == 32, .iterations = 2, .shape = lab_scu_published, .bfs_bytes = 4 * lines,
+	struct lab_scu_config config = { .graph = g, .source = 3, .state_bytes = group_max == 32, .exact = group_max == 32, .iterations = 2, .shape = lab_scu_published, .bfs_bytes = 4 * lines,
 				   .sssp_bytes = 8 * lines, .group_bytes = 4 * group_max * lines, .group_max = group_max };
 	struct lab_scu_result r[LAB_SCU_VARIANTS];
 	static const enum lab_expect_what what[] = { LAB_LEVELS, LAB_DISTANCES, LAB_RANKS };
@@ -494,6 +520,8 @@ static void all_variants(const char *machine, const struct gtu_graph *g, uint32_
 
 	while (g->row[config.source] == g->row[config.source + 1])
 		config.source++;
+	for (a = 0; a < SCU_REGION_COUNT; a++)
+		config.instructions[a] = 1;
 	for (a = 0; a < LAB_IRU_ALGORITHMS; a++) {
 		for (w = 0; w < LAB_SCU_VARIANTS; w++) {
 			config.algorithm = a;

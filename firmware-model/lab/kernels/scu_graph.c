@@ -64,7 +64,11 @@ static int launch(struct run *r, const struct lab_kernel *k, uint32_t count, boo
 static int operate(struct run *r, const struct lab_scu_op *op, uint64_t *count, struct gtu_error *err)
 {
 	struct lab_stats before = *lab_stats(r->lab);
-	int rc = lab_scu_run(r->scu, op, count, err);
+	struct lab_scu_op configured = *op;
+	int rc;
+
+	configured.skips_excluded = r->config->skips_excluded;
+	rc = lab_scu_run(r->scu, &configured, count, err);
 
 	lab_stats_add(&r->out->scu, &before, lab_stats(r->lab));
 	return rc ? rc : gtu_tick(r->progress, "SCU", 0, 0) ? gtu_fail(err, GTU_ERR_INTERRUPTED, "interrupted") : 0;

@@ -39,6 +39,7 @@ struct lab_scu_config {
 	struct lab_scu_path path;
 	/* of the tables, as in table 2: without the state, tags and counts that our layout adds to a line */
 	uint32_t bfs_bytes, sssp_bytes, group_bytes;
+	uint32_t design_power;		/* of the GPU in watts, for an alternative of the energy rows */
 	uint32_t group_max;		/* elements per group: 8 in the paper, at most 32 */
 	/*
 	 * 0: a filter's set holds its state, as table 2's bytes have no other place. 1: a probe also
@@ -50,6 +51,11 @@ struct lab_scu_config {
 	 * filters the new frontier, too (algorithm 4). 1: an atomic minimum finds every duplicate.
 	 */
 	uint32_t exact;
+	/*
+	 * 0: an element takes a slot, whether or not it is excluded ("accesses sparse data sequentially", section 3.1).
+	 * 1: only "the addresses of the data to be compacted" (section 3.2.1) are generated; a cycle passes 32 excluded ones.
+	 */
+	uint32_t skips_excluded;
 	uint32_t l2_whole_lines;	/* 1: l2.sectored = no, whatever the machine has */
 	uint32_t instructions[SCU_REGION_COUNT];
 };

@@ -143,6 +143,7 @@ static bool prepare(struct lab_scu *u, const struct lab_scu_op *op)
 	r->p = scu_params_of(op->opcode, op->param);
 	r->p.any_lines = true;
 	r->p.state_in_set = op->state_in_set;
+	r->p.skips_excluded = op->skips_excluded;
 	if (op->group_max)
 		r->p.group_max = op->group_max;
 	r->imm = op->imm;

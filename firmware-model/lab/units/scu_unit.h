@@ -38,6 +38,7 @@ struct lab_scu_op {
 	uint64_t imm;
 	uint8_t group_max;		/* elements per group; 0: the device's 8 */
 	bool state_in_set;		/* a set has its state, and a group's set its counts beside the tags, without accesses of their own */
+	bool skips_excluded;		/* elements that a mask or filter excludes take no slot */
 	struct lab_scu_operand {
 		const struct lab_array *array;
 		/* elements, bits or lines, from the array's begin; lines: a multiple of 16 */

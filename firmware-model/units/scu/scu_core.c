@@ -237,10 +237,28 @@ static bool beyond_cap(struct scu_run *r)
 	return finish_bits(r);
 }
 
+/* Are there elements that take no slot? */
+static bool skips_excluded(const struct scu_run *r)
+{
+	return r->p.skips_excluded && (r->mem[GTU_SCU_MASK].given || r->sink == SINK_APPLY_REORDER ||
+				       (r->mem[GTU_SCU_FILTER].given && r->sink != SINK_FILTER));
+}
+
+/* The slots of a block of 32 elements of which @kept pass. */
+static uint64_t slots_of_kept(const struct scu_run *r, uint64_t kept)
+{
+	const uint64_t empty = r->p.runs ? r->slots - r->m : 0;
+	const uint64_t slots = empty + (r->sink == SINK_PLAIN || r->sink == SINK_FILTER ? r->m : kept);
+
+	return slots > r->lanes ? slots : r->lanes;
+}
+
 /* One block of the operation, at most @slots. */
 static bool main_block(struct scu_run *r, uint64_t slots)
 {
 	struct scu_state *s = r->s;
+	const bool skips = skips_excluded(r);
+	const uint64_t kept = s->kept;
 	bool ok;
 
 	if (r->p.op == GTU_OP_SCU_BITMASK) {
@@ -248,10 +266,10 @@ static bool main_block(struct scu_run *r, uint64_t slots)
 		s->units += r->slots;
 		return ok;
 	}
-	if (!scu_generate(r, slots))
+	if (!scu_generate(r, skips ? GTU_WARP : slots))
 		return false;
 	ok = !r->m || scu_sink(r);
-	s->units += r->slots;
+	s->units += skips ? slots_of_kept(r, s->kept - kept) : r->slots;
 	if (!ok)
 		return false;
 	s->ordinal += r->m;

@@ -98,6 +98,8 @@ struct scu_params {
 	uint8_t group_max;		/* elements per group: GTU_GROUP_MAX on the device */
 	/* report no accesses to a filter's state bytes: a set's state is in its lines, in the laboratory */
 	bool state_in_set;
+	/* elements that a mask or an applied filter excludes take no slot, but a cycle for each 32: in the laboratory */
+	bool skips_excluded;
 	bool any_lines;			/* the tables need not have a power of two of lines: in the laboratory */
 	bool filters;			/* unique or best */
 	bool runs;			/* REPLICATE, EXPAND */

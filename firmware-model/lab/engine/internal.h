@@ -102,7 +102,7 @@ struct lab_sm {
  * Reserved cycles of a crossbar output, within the next LAB_SLOTS. Packets reserve slots in
  * simulation order, not in the order of time: a later reservation may take an earlier cycle.
  */
-#define LAB_SLOTS 4096u
+#define LAB_SLOTS 65536u
 struct lab_slots {
 	uint64_t word[LAB_SLOTS / 64];
 	uint64_t from[LAB_SLOTS / 64];	/* word's first cycle / 64 */
@@ -178,7 +178,7 @@ struct lab {
 	/* first_blocks: initial blocks still to start */
 	uint64_t next_block, live_blocks, first_blocks;
 	uint32_t age, block_warps;
-	bool fault, broken;
+	bool fault, broken, stopped;
 	struct gtu_error error;
 	void *main_sp;
 	void *stacks;

@@ -363,7 +363,7 @@ static int run_events(struct lab *lab, const struct gtu_progress *progress, stru
 			look_ahead(lab, node);
 		lab->part = (uint8_t)serving[lab->calendar.node[node].kind].part;
 		serving[lab->calendar.node[node].kind].serve(lab, node);
-		if (lab->fault || lab->calendar.no_memory)
+		if (lab->fault || lab->stopped || lab->calendar.no_memory)
 			break;
 		if (!(++events & 0xfffff) && lab->launch &&
 		    gtu_tick(progress, lab->launch->kernel->name, lab->next_block - lab->live_blocks, lab->launch->grid)) {
@@ -433,7 +433,7 @@ int lab_run(struct lab *lab, const struct lab_launch *l, struct lab_count *count
 	lab_l1_empty(lab);
 	first_blocks(lab, begin + lab->m.launch_latency);
 	rc = run_events(lab, l->progress, err);
-	if (!rc && (lab->live_blocks || lab->next_block < l->grid)) {
+	if (!rc && !lab->stopped && (lab->live_blocks || lab->next_block < l->grid)) {
 		lab->broken = true;
 		rc = gtu_fail(err, GTU_ERR_FAIL, "%s: %" PRIu64 " blocks are deadlocked at a barrier or waiting for a unit",
 			      l->kernel->name, lab->live_blocks);
@@ -441,7 +441,13 @@ int lab_run(struct lab *lab, const struct lab_launch *l, struct lab_count *count
 	lab->launch = NULL;
 	lab->stats.launches++;
 	lab->stats.cycles += lab->calendar.now - begin;
-	return rc ? rc : lab_check(lab, err);
+	lab->broken |= lab->stopped;
+	return rc || lab->stopped ? rc : lab_check(lab, err);
+}
+
+bool lab_stopped(const struct lab *lab)
+{
+	return lab->stopped;
 }
 
 int lab_run_units(struct lab *lab, struct gtu_error *err)

@@ -150,6 +150,8 @@ struct lab_count {
  */
 int lab_run(struct lab *lab, const struct lab_launch *launch, struct lab_count *count,
 	    struct gtu_error *err);
+/* A program called lab_stop(): the last launch is unfinished, and no other can follow. */
+bool lab_stopped(const struct lab *lab);
 /*
  * Conservation checks that hold whenever nothing is in flight. Packets sent equal packets received,
  * requests equal replies, in number and bytes and by kind. L2 misses equal DRAM reads; dirty

@@ -82,6 +82,11 @@ void lab_barrier(struct lab_warp *w)
 	switch_to_simulator(w, false);
 }
 
+void lab_stop(struct lab_warp *w)
+{
+	w->lab->stopped = true;
+}
+
 void lab_fault(struct lab_warp *w, const char *fmt, ...)
 {
 	va_list ap;

@@ -345,6 +345,8 @@ LAB_INLINE void lab_wait(struct lab_warp *w)
 }
 /* Stall until all warps of the block have arrived. */
 void lab_barrier(struct lab_warp *w);
+/* End the launch in this cycle: lab_run() returns 0 with requests in flight (lab_stopped()). */
+void lab_stop(struct lab_warp *w);
 /* End the launch with GTU_ERR_FAIL and this message; does not return. */
 void lab_fault(struct lab_warp *w, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3), noreturn));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The strategies of peg_graph.h: mapping of edges and vertices to threads, and pushes to lists. */
+#include "peg_counts.h"
 #include "peg_graph_parts.h"
 
 const char *const pg_names[PG_STATEMENTS] = {
@@ -8,9 +9,19 @@ const char *const pg_names[PG_STATEMENTS] = {
 };
 
 /* Layout of a block's shared memory, in words. */
-enum { VERTEX = 0, START = PG_BLOCK, SCAN = 2 * PG_BLOCK, PARTS = 3 * PG_BLOCK + 1, WORDS = PARTS + PG_BLOCK / LAB_LANES };
+enum { VERTEX = 0, START = PG_BLOCK, SCAN = 2 * PG_BLOCK, PARTS = 3 * PG_BLOCK + 1, FIRST = PARTS + PG_BLOCK / LAB_LANES, WORDS };
 
 /* ---- Lists ----------------------------------------------------------------------------------- */
+
+/* The lanes of @m append @what to @list, with one atomic. */
+LAB_INLINE void append(struct lab_warp *w, const struct pg_args *a, lab_mask m, const struct lab_array *list, unsigned tail,
+		       const lab_u32 *what)
+{
+	LAB_IF(w, m) {
+		lab_alu(w, APPEND_PUSH - PG_RESERVE_ALU);
+		lab_store32(w, PG_PUT, list, pg_reserve(w, a, tail), *what);
+	}
+}
 
 /* The lanes of @m push @what. @slot: the edges' output slots, if each edge has one. */
 LAB_INLINE void emit(struct lab_warp *w, const struct pg_args *a, lab_mask m, const lab_u32 *what, const lab_u32 *slot)
@@ -21,7 +32,7 @@ LAB_INLINE void emit(struct lab_warp *w, const struct pg_args *a, lab_mask m, co
 	for (k = a->pushed_edges ? m : 0; k; k &= k - 1)
 		*a->pushed_edges += row[(*what)[__builtin_ctz(k)] + 1] - row[(*what)[__builtin_ctz(k)]];
 	if (a->slots) {
-		lab_alu(w, 1);
+		lab_alu(w, GUNROCK_PARTITION_SLOT);
 		lab_store32(w, PG_SLOT, &a->slot, *slot, lab_select(m, *what, lab_all(PG_NEVER)));
 		return;
 	}
@@ -30,11 +41,9 @@ LAB_INLINE void emit(struct lab_warp *w, const struct pg_args *a, lab_mask m, co
 	else if (a->hwwl)
 		lab_hwwl_push(w, a->hwwl, m, what);
 	else
-		LAB_IF(w, m)
-			lab_store32(w, PG_PUT, &a->out, pg_reserve(w, a, PG_LIST), *what);
+		append(w, a, m, &a->out, PG_LIST, what);
 	if (a->order.data)
-		LAB_IF(w, m)
-			lab_store32(w, PG_PUT, &a->order, pg_reserve(w, a, PG_ORDER), *what);
+		append(w, a, m, &a->order, PG_ORDER, what);
 }
 
 /* Apply the edge function to edges between the vertices @v and their neighbors @c. */
@@ -46,6 +55,8 @@ LAB_INLINE void visit(struct lab_warp *w, const struct pg_args *a, struct pg_edg
 	e->source = a->pull ? c : v;
 	e->target = a->pull ? v : c;
 	*a->edges += lab_popcount(w->mask);
+	if (a->limit && *a->edges >= a->limit)
+		lab_stop(w);
 	m = a->visit->edge(w, a, e, &push);
 	if (a->visit->pushes)
 		emit(w, a, m, &push, slot);
@@ -61,14 +72,14 @@ LAB_INLINE void walk(struct lab_warp *w, const struct pg_args *a, lab_u32 v)
 	if (a->visit->values)
 		a->visit->value(w, a, &v, &e.value);
 	lab_wait(w);
-	lab_alu(w, 1);
+	lab_alu(w, SIMPLE_VERTEX);
 	LAB_WHILE(w, lab_lt(k, end)) {
 		c = lab_load32(w, PG_COL, &a->col, k);
 		if (a->visit->weights)
 			e.weight = lab_load32(w, PG_WEIGHT, &a->weight, k);
 		lab_wait(w);
 		visit(w, a, &e, v, c, NULL);
-		lab_alu(w, 2);		/* increment and loop condition */
+		lab_alu(w, SIMPLE_EDGE);
 		k += 1;
 	}
 }
@@ -78,7 +89,7 @@ LAB_PROGRAM static void simple(struct lab_warp *w, const void *p)
 	const struct pg_args *a = p;
 	lab_u32 i = lab_thread(w), v;
 
-	lab_alu(w, 5);
+	lab_alu(w, SIMPLE_ENTRY + SIMPLE_THREAD);
 	LAB_IF(w, lab_lt(i, lab_all(a->count))) {
 		v = lab_load32(w, PG_IN, &a->in, i + a->first);
 		lab_wait(w);
@@ -94,24 +105,24 @@ LAB_INLINE void load_vertices(struct lab_warp *w, const struct pg_args *a, lab_u
 	*b = lab_load32(w, PG_ROW, &a->row, *v);
 	*e = lab_load32(w, PG_ROW1, &a->row, *v + 1);
 	lab_wait(w);
-	lab_alu(w, 1);
 }
 
 /* ---- Cooperative strategies ------------------------------------------------------------------ */
 
-/* Exclusive prefix sums of @x over the block's threads, and the total; two barriers. */
+/*
+ * Exclusive prefix sums of @x over the block's threads, and the total; two barriers. The caller's
+ * region counts the instructions.
+ */
 LAB_INLINE lab_u32 block_scan(struct lab_warp *w, lab_u32 x, uint32_t *total)
 {
 	lab_u32 before = { 0 }, parts;
 	uint32_t sum = lab_prefix_sums(x, &before), base = 0, i;
 
-	lab_alu(w, 10);			/* by shuffles */
 	w->mask = 1u << (LAB_LANES - 1);
 	lab_shared_store(w, lab_all(PARTS + w->in_block), lab_all(sum));
 	w->mask = ~0u;
 	lab_barrier(w);
 	parts = lab_shared_load(w, lab_all(PARTS) + (lab_lane() & (PG_BLOCK / LAB_LANES - 1)));
-	lab_alu(w, 6);
 	for (*total = i = 0; i < w->block_warps; i++) {
 		base += i < w->in_block ? parts[i] : 0;
 		*total += parts[i];
@@ -128,7 +139,7 @@ LAB_INLINE lab_u32 owner_of(struct lab_warp *w, lab_u32 edge)
 
 	for (step = PG_BLOCK / 2; step; step /= 2) {
 		sum = lab_shared_load(w, at + (SCAN + step));
-		lab_alu(w, 2);
+		lab_alu(w, GUNROCK_PARTITION_STEP);
 		at += lab_select(lab_ge(edge, sum), lab_all(step), lab_all(0));
 	}
 	return at;
@@ -140,12 +151,11 @@ LAB_INLINE void share_edges(struct lab_warp *w, const struct pg_args *a, uint32_
 	lab_u32 i = lab_lane() + (from + w->in_block * LAB_LANES), owner, v, k, c, output_slot;
 	struct pg_edges e = { .value = lab_all(0) };
 
-	lab_alu(w, 2);
 	LAB_WHILE(w, lab_lt(i, lab_all(end))) {
 		owner = owner_of(w, i);
 		v = lab_shared_load(w, owner + VERTEX);
 		k = lab_shared_load(w, owner + START) + i - lab_shared_load(w, owner + SCAN);
-		lab_alu(w, 2);
+		lab_alu(w, a->slots ? GUNROCK_PARTITION_FOUND : COOPERATIVE_FOUND);
 		c = lab_load32(w, PG_COL, &a->col, k);
 		if (a->visit->weights)
 			e.weight = lab_load32(w, PG_WEIGHT, &a->weight, k);
@@ -154,7 +164,7 @@ LAB_INLINE void share_edges(struct lab_warp *w, const struct pg_args *a, uint32_
 		lab_wait(w);
 		output_slot = i + slot;
 		visit(w, a, &e, v, c, &output_slot);
-		lab_alu(w, 2);
+		lab_alu(w, COOPERATIVE_EDGE);
 		i += PG_BLOCK;
 	}
 }
@@ -164,7 +174,6 @@ LAB_INLINE lab_u32 stage(struct lab_warp *w, const struct pg_args *a, uint32_t l
 {
 	lab_u32 t = lab_lane() + w->in_block * LAB_LANES, v = lab_all(0), b = lab_all(0), e = lab_all(0);
 
-	lab_alu(w, 3);
 	LAB_IF(w, lab_lt(t + lo, lab_all(a->count)))
 		load_vertices(w, a, t + lo, &v, &b, &e);
 	lab_shared_store(w, t + VERTEX, v);
@@ -178,7 +187,7 @@ LAB_PROGRAM static void cooperative(struct lab_warp *w, const void *p)
 	uint32_t lo = (uint32_t)w->block * PG_BLOCK, total;
 	lab_u32 t = lab_lane() + w->in_block * LAB_LANES, scan, slot = lab_all(0);
 
-	lab_alu(w, 3);
+	lab_alu(w, COOPERATIVE_ENTRY + COOPERATIVE_STAGE);
 	scan = stage(w, a, lo);
 	scan = block_scan(w, scan, &total);
 	lab_shared_store(w, t + SCAN, scan);
@@ -197,12 +206,13 @@ LAB_PROGRAM static void partition(struct lab_warp *w, const void *p)
 	uint32_t total = ((const uint32_t *)a->tail.data)[PG_TOTAL], at = (uint32_t)w->block * a->chunk, end = at + a->chunk, lo, stop;
 	lab_u32 t = lab_lane() + w->in_block * LAB_LANES, i, begin;
 
-	lab_alu(w, 5);
+	lab_alu(w, GUNROCK_PARTITION_ENTRY + GUNROCK_PARTITION_START);
 	begin = lab_load32(w, PG_BEGIN, &a->begin, lab_all((uint32_t)w->block));
 	lab_wait(w);
 	lo = begin[0];
 	end = end < total ? end : total;
 	for (; at < end; lo += PG_BLOCK) {
+		lab_alu(w, GUNROCK_PARTITION_STAGE);
 		stage(w, a, lo);
 		i = lab_select(lab_lt(t + lo, lab_all(a->count)), t + lo, lab_all(a->count));
 		lab_shared_store(w, t + SCAN, lab_load32(w, PG_SCAN, &a->scan, i));
@@ -210,7 +220,7 @@ LAB_PROGRAM static void partition(struct lab_warp *w, const void *p)
 		lab_wait(w);
 		lab_barrier(w);
 		stop = i[0] < end ? i[0] : end;
-		lab_alu(w, 3);
+		lab_alu(w, GUNROCK_PARTITION_NEXT);
 		share_edges(w, a, at, stop, 0);
 		at = stop;
 		lab_barrier(w);
@@ -224,7 +234,7 @@ LAB_PROGRAM static void degrees(struct lab_warp *w, const void *p)
 	const struct pg_args *a = p;
 	lab_u32 i = lab_thread(w), v, b, e;
 
-	lab_alu(w, 5);
+	lab_alu(w, GUNROCK_DEGREES_ENTRY + GUNROCK_DEGREES_ALL);
 	LAB_IF(w, lab_lt(i, lab_all(a->count))) {
 		load_vertices(w, a, i, &v, &b, &e);
 		lab_store32(w, PG_DEGREE, &a->scan, i, e - b);
@@ -249,7 +259,7 @@ LAB_PROGRAM static void scan_tiles(struct lab_warp *w, const void *p)
 	uint32_t first = (uint32_t)w->block * PG_TILE + w->in_block * (PG_TILE / 8), total, r, l, sum;
 	lab_u32 x[4], i[4], all = lab_all(0), before, s;
 
-	lab_alu(w, 5);
+	lab_alu(w, GUNROCK_SCAN_TILES_ENTRY + GUNROCK_SCAN_TILES_ALL);
 	for (r = 0; r < 4; r++) {
 		i[r] = lab_lane() + (first + r * LAB_LANES);
 		x[r] = lab_all(0);
@@ -262,7 +272,6 @@ LAB_PROGRAM static void scan_tiles(struct lab_warp *w, const void *p)
 			x[r][l] = sum;
 			sum += s[l];
 		}
-		lab_alu(w, 12);
 	}
 	all[LAB_LANES - 1] = sum;	/* lane 31 has the warp's sum */
 	before = block_scan(w, all, &total);
@@ -285,10 +294,11 @@ LAB_PROGRAM static void scan_sums(struct lab_warp *w, const void *p)
 	uint32_t tiles = (a->count + PG_TILE - 1) / PG_TILE, carry = 0, total, at;
 	lab_u32 i, x, before;
 
+	lab_alu(w, GUNROCK_SCAN_SUMS_ENTRY);
 	for (at = 0; at < tiles; at += PG_BLOCK) {
 		i = lab_lane() + (at + w->in_block * LAB_LANES);
 		x = lab_all(0);
-		lab_alu(w, 3);
+		lab_alu(w, GUNROCK_SCAN_SUMS_TILE);
 		LAB_IF(w, lab_lt(i, lab_all(tiles)))
 			x = lab_load32(w, PG_SUM, &a->sum, i);
 		lab_wait(w);
@@ -305,12 +315,11 @@ LAB_PROGRAM static void scan_add(struct lab_warp *w, const void *p)
 	const struct pg_args *a = p;
 	lab_u32 i = lab_thread(w), x, sum;
 
-	lab_alu(w, 5);
+	lab_alu(w, GUNROCK_SCAN_ADD_ENTRY + GUNROCK_SCAN_ADD_ALL);
 	LAB_IF(w, lab_lt(i, lab_all(a->count))) {
 		x = lab_load32(w, PG_SCAN, &a->scan, i);
 		sum = lab_load32(w, PG_SUM, &a->sum, i >> 10);
 		lab_wait(w);
-		lab_alu(w, 2);
 		lab_store32(w, PG_SCAN, &a->scan, i, x + sum);
 	}
 }
@@ -322,7 +331,7 @@ LAB_PROGRAM static void search(struct lab_warp *w, const void *p)
 	uint32_t total = ((const uint32_t *)a->tail.data)[PG_TOTAL], blocks = (total + a->chunk - 1) / a->chunk;
 	lab_u32 b = lab_thread(w), lo, hi, mid, sum, up;
 
-	lab_alu(w, 5);
+	lab_alu(w, GUNROCK_SEARCH_ENTRY + GUNROCK_SEARCH_START);
 	LAB_IF(w, lab_lt(b, lab_all(blocks))) {
 		lo = lab_all(0);
 		hi = lab_all(a->count);
@@ -330,7 +339,7 @@ LAB_PROGRAM static void search(struct lab_warp *w, const void *p)
 			mid = (lo + hi) >> 1;
 			sum = lab_load32(w, PG_SCAN, &a->scan, mid);
 			lab_wait(w);
-			lab_alu(w, 4);
+			lab_alu(w, GUNROCK_SEARCH_STEP);
 			up = lab_lanes_of(lab_ge(b * a->chunk, sum) & w->mask);
 			lo = (mid & up) | (lo & ~up);
 			up = lab_lanes_of(lab_lt(b * a->chunk, sum) & w->mask);
@@ -340,20 +349,31 @@ LAB_PROGRAM static void search(struct lab_warp *w, const void *p)
 	}
 }
 
-/* Compact the filled slots to the list. */
+/* Gunrock's filter: compact the filled slots to the list, with one atomic per block. */
 LAB_PROGRAM static void compact(struct lab_warp *w, const void *p)
 {
 	const struct pg_args *a = p;
-	lab_u32 i = lab_thread(w), v;
+	lab_u32 i = lab_thread(w), v = lab_all(PG_NEVER), at, first;
+	uint32_t total;
 
-	lab_alu(w, 5);
+	lab_alu(w, GUNROCK_FILTER_ENTRY + GUNROCK_FILTER_ALL);
 	LAB_IF(w, lab_lt(i, lab_all(a->count))) {
 		v = lab_load32(w, PG_SLOT, &a->slot, i);
 		lab_wait(w);
-		lab_alu(w, 1);
-		LAB_IF(w, lab_ne(v, lab_all(PG_NEVER)))
-			lab_store32(w, PG_PUT, &a->out, pg_reserve(w, a, PG_LIST), v);
+		v = lab_select(w->mask, v, lab_all(PG_NEVER));
 	}
+	at = block_scan(w, lab_select(lab_ne(v, lab_all(PG_NEVER)), lab_all(1), lab_all(0)), &total);
+	if (!w->in_block) {
+		w->mask = 1;
+		first = lab_atomic(w, PG_TAIL, &a->tail, LAB_ADD_U32, lab_all(PG_LIST), lab_all(total));
+		lab_wait(w);
+		lab_shared_store(w, lab_all(FIRST), first);
+		w->mask = ~0u;
+	}
+	lab_barrier(w);
+	first = lab_shared_load(w, lab_all(FIRST));
+	LAB_IF(w, lab_ne(v, lab_all(PG_NEVER)))
+		lab_store32(w, PG_PUT, &a->out, first + at, v);
 }
 
 /* ---- Popped edges and vertices --------------------------------------------------------------- */
@@ -384,10 +404,10 @@ LAB_INLINE void pop_peg(struct lab_warp *w, const struct pg_args *a, bool filter
 	struct lab_peg_lanes l;
 	struct pg_edges e = { .value = lab_all(0) };
 
-	lab_alu(w, 3);
+	lab_alu(w, SIMPLE_ENTRY);
 	for (;;) {
 		lab_pop(w, a->peg, &l);
-		lab_alu(w, 1);
+		lab_alu(w, PEG_POP - 1);
 		if (!l.active)
 			return;
 		w->mask = l.active;
@@ -413,9 +433,9 @@ LAB_INLINE void pop_hwwl(struct lab_warp *w, const struct pg_args *a, bool filte
 	lab_u32 v;
 	lab_mask m;
 
-	lab_alu(w, 3);
+	lab_alu(w, SIMPLE_ENTRY);
 	while ((m = lab_hwwl_pop(w, a->hwwl, &v))) {
-		lab_alu(w, 1);
+		lab_alu(w, PEG_POP - 1);
 		w->mask = m;
 		if (filters)
 			filter_vertices(w, a, v);
@@ -438,7 +458,7 @@ LAB_PROGRAM static void filter(struct lab_warp *w, const void *p)
 	const struct pg_args *a = p;
 	lab_u32 v = lab_thread(w);
 
-	lab_alu(w, 5);
+	lab_alu(w, SIMPLE_ENTRY + SIMPLE_THREAD);
 	LAB_IF(w, lab_lt(v, lab_all(a->count))) {
 		if (!a->all) {
 			v = lab_load32(w, PG_IN, &a->in, v + a->first);
@@ -453,6 +473,6 @@ const struct lab_kernel pg_kernel[PG_KERNELS] = {
 	KERNEL(PG_SIMPLE, simple, 0), KERNEL(PG_COOPERATIVE, cooperative, WORDS), KERNEL(PG_PARTITION, partition, WORDS),
 	KERNEL(PG_HWWL, hwwl, 0), KERNEL(PG_PEG, peg, 0), KERNEL(PG_DEGREES, degrees, 0),
 	KERNEL(PG_SCAN_TILES, scan_tiles, WORDS), KERNEL(PG_SCAN_SUMS, scan_sums, WORDS), KERNEL(PG_SCAN_ADD, scan_add, 0),
-	KERNEL(PG_SEARCH, search, 0), KERNEL(PG_COMPACT, compact, 0), KERNEL(PG_FILTER, filter, 0),
+	KERNEL(PG_SEARCH, search, 0), KERNEL(PG_COMPACT, compact, WORDS), KERNEL(PG_FILTER, filter, 0),
 	KERNEL(PG_FILTER_HWWL, filter_hwwl, 0), KERNEL(PG_FILTER_PEG, filter_peg, 0),
 };

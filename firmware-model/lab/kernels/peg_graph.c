@@ -44,7 +44,7 @@ static int launch(struct run *r, enum pg_kernel k, uint64_t threads, struct gtu_
 {
 	const struct lab_launch l = { &pg_kernel[k], &r->a, (threads + PG_BLOCK - 1) / PG_BLOCK, PG_BLOCK, r->progress };
 
-	return lab_run(r->lab, &l, NULL, err);
+	return lab_stopped(r->lab) ? 0 : lab_run(r->lab, &l, NULL, err);
 }
 
 /* As many blocks per SM as fit (PEG: at most peg_blocks), which run until the unit is empty. */
@@ -120,7 +120,7 @@ static int pop_all(struct run *r, const struct lab_peg_stream *s, enum pg_kernel
 	if (!a->peg)
 		lab_hwwl_begin(a->hwwl, s->list, s->first, s->count);
 	rc = rc ? rc : launch_persistent(r, k, err);
-	return rc ? rc : a->peg ? lab_peg_end(a->peg, err) : lab_hwwl_end(a->hwwl, err);
+	return rc || lab_stopped(r->lab) ? rc : a->peg ? lab_peg_end(a->peg, err) : lab_hwwl_end(a->hwwl, err);
 }
 
 /* Set the length of the list that kernels have pushed to. */
@@ -501,8 +501,11 @@ int lab_pg_run(const struct lab_machine *m, const struct lab_pg_config *config, 
 		rc = lab_hwwl_attach(r.lab, config->worklist_bytes, &a->hwwl, err);
 	rc = rc ? rc : arrays(&r, err);
 	a->edges = &result->edges;
+	a->limit = config->edges;
 	rc = rc ? rc : run_algorithm[config->algorithm](&r, err);
 	if (!rc) {
+		result->inside = lab_stopped(r.lab);
+		result->whole &= !result->inside;
 		memcpy(result->value, a->label.data, 4 * n);
 		if (config->algorithm == LAB_PG_BC && result->score)
 			memcpy(result->score, a->third.data, 4 * n);

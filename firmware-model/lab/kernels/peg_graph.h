@@ -50,7 +50,7 @@ struct lab_pg_config {
 	/* undirected, 4-byte edges; SSSP: u32 weights, equal both ways */
 	const struct gtu_graph *graph;
 	uint32_t source, target;	/* target: STCON */
-	/* stop before an iteration once this many edges were visited; 0: no limit */
+	/* stop in the cycle in which this many edges were visited; 0: no limit */
 	uint64_t edges;
 	bool push_only;			/* never pull */
 	bool scale_free;		/* hybrid, peg: treat the graph as scale-free in any case */
@@ -64,6 +64,7 @@ struct lab_pg_result {
 	uint32_t *value;
 	float *score;			/* BC: dependency; n elements; may be NULL */
 	bool whole;			/* not stopped by config->edges */
+	bool inside;			/* stopped inside an advance */
 	bool met;			/* STCON */
 	uint64_t edges, iterations;	/* edges visited; advances */
 	uint64_t cycles, balancing;	/* total; of Gunrock's balancing kernels */

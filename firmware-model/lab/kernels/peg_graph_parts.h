@@ -53,6 +53,7 @@ struct pg_args {
 	struct lab_peg *peg;		/* unit for pushes and pops, or NULL */
 	struct lab_hwwl *hwwl;
 	uint64_t *edges, *pushed_edges;	/* counted on the host */
+	uint64_t limit;			/* of *edges; 0: none */
 };
 
 extern const struct pg_visit pg_bfs, pg_bfs_pull, pg_sssp, pg_bc, pg_bc_pull, pg_bc_back, pg_stcon, pg_stcon_pull, pg_gc,
@@ -63,6 +64,8 @@ enum pg_kernel { PG_SIMPLE, PG_COOPERATIVE, PG_PARTITION, PG_HWWL, PG_PEG, PG_DE
 		 PG_SEARCH, PG_COMPACT, PG_FILTER, PG_FILTER_HWWL, PG_FILTER_PEG, PG_KERNELS };
 extern const struct lab_kernel pg_kernel[PG_KERNELS];
 #define PG_TILE 1024u			/* degrees scanned by a block of 256 threads */
+
+#define PG_RESERVE_ALU 4u		/* counted by lab_reserve() */
 
 /* Reserve space for the active lanes in list @word of tail. Returns each lane's index. */
 LAB_INLINE lab_u32 pg_reserve(struct lab_warp *w, const struct pg_args *a, unsigned word)

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* The edge and vertex functions of the algorithms of peg_graph.h. */
+#include "peg_counts.h"
 #include "peg_graph_parts.h"
+
+#define TEST	2u			/* comparison and branch before a push: setp, bra */
 
 /* Load the source's label, once per source if the strategy keeps it. */
 LAB_PROGRAM static void label_of(struct lab_warp *w, const struct pg_args *a, const lab_u32 *source, lab_u32 *value)
@@ -23,14 +26,17 @@ LAB_INLINE lab_u32 label_at(struct lab_warp *w, const struct pg_args *a, lab_u32
 	return label;
 }
 
-/* Lower the target's label to @value. Returns the lanes that did; the target is pushed. */
-LAB_INLINE lab_mask lower(struct lab_warp *w, const struct pg_args *a, const struct pg_edges *e, lab_u32 value, lab_u32 *old,
-			  lab_u32 *push)
+/*
+ * Lower the target's label to @value, with @n instructions. Returns the lanes that did; the target is
+ * pushed.
+ */
+LAB_INLINE lab_mask lower(struct lab_warp *w, const struct pg_args *a, const struct pg_edges *e, lab_u32 value, uint32_t n,
+			  lab_u32 *old, lab_u32 *push)
 {
-	lab_alu(w, 2);
+	lab_alu(w, n);
 	*old = lab_atomic(w, PG_UPDATE, &a->label, LAB_MIN_U32, e->target, value);
 	lab_wait(w);
-	lab_alu(w, 1);
+	lab_alu(w, TEST);
 	*push = e->target;
 	return lab_lt(value, *old) & w->mask;
 }
@@ -41,7 +47,7 @@ LAB_PROGRAM static lab_mask bfs(struct lab_warp *w, const struct pg_args *a, con
 {
 	lab_u32 old;
 
-	return lower(w, a, e, lab_all(a->depth), &old, push);
+	return lower(w, a, e, lab_all(a->depth), EDGE_BFS_EDGE, &old, push);
 }
 
 /* Figure 4(b), with an atomic instead of a store, so that a vertex is pushed once. */
@@ -50,13 +56,12 @@ LAB_PROGRAM static lab_mask bfs_pull(struct lab_warp *w, const struct pg_args *a
 	lab_u32 depth = lab_all(a->depth), label;
 	lab_mask first = 0;
 
-	lab_alu(w, 2);
-	LAB_IF(w, lab_eq(label_at(w, a, e->source, 1), depth - 1)) {
+	LAB_IF(w, lab_eq(label_at(w, a, e->source, EDGE_BFS_PULL_EDGE), depth - 1)) {
 		label = lab_load32(w, PG_OTHER, &a->label, e->target);
 		lab_wait(w);
-		lab_alu(w, 1);
+		lab_alu(w, EDGE_BFS_PULL_REACH);
 		LAB_IF(w, lab_lt(depth, label))
-			first = bfs(w, a, e, push);
+			first = lower(w, a, e, depth, EDGE_BFS_PULL_LOWER - TEST, &label, push);
 	}
 	*push = e->target;
 	return first;
@@ -64,7 +69,7 @@ LAB_PROGRAM static lab_mask bfs_pull(struct lab_warp *w, const struct pg_args *a
 
 LAB_PROGRAM lab_mask pg_unreached(struct lab_warp *w, const struct pg_args *a, const lab_u32 *v)
 {
-	return lab_eq(label_at(w, a, *v, 1), lab_all(PG_NEVER)) & w->mask;
+	return lab_eq(label_at(w, a, *v, VERTEX_EQUAL_VERTEX), lab_all(PG_NEVER)) & w->mask;
 }
 
 /* ---- SSSP -------------------------------------------------------------------------------------- */
@@ -73,7 +78,7 @@ LAB_PROGRAM static lab_mask sssp(struct lab_warp *w, const struct pg_args *a, co
 {
 	lab_u32 old;
 
-	return lower(w, a, e, e->value + e->weight, &old, push);
+	return lower(w, a, e, e->value + e->weight, EDGE_SSSP_EDGE, &old, push);
 }
 
 /* A vertex whose distance was lowered goes to the near or the far list, once per round. */
@@ -83,8 +88,9 @@ LAB_INLINE lab_mask near_or_far(struct lab_warp *w, const struct pg_args *a, con
 	lab_mask near = 0, all;
 
 	lab_wait(w);
-	lab_alu(w, 2);
+	lab_alu(w, VERTEX_NEAR_ONCE);
 	LAB_IF(w, lab_lt(was, round)) {
+		lab_alu(w, VERTEX_NEAR_SPLIT);
 		all = w->mask;
 		near = lab_lt(distance, lab_all(a->threshold)) & all;
 		LAB_IF(w, all & ~near)
@@ -95,13 +101,13 @@ LAB_INLINE lab_mask near_or_far(struct lab_warp *w, const struct pg_args *a, con
 
 LAB_PROGRAM lab_mask pg_near(struct lab_warp *w, const struct pg_args *a, const lab_u32 *v)
 {
-	return near_or_far(w, a, v, label_at(w, a, *v, 0));
+	return near_or_far(w, a, v, label_at(w, a, *v, VERTEX_NEAR_LOAD));
 }
 
 /* Of the far list: vertices below the previous threshold have been near since and are done. */
 LAB_PROGRAM lab_mask pg_far(struct lab_warp *w, const struct pg_args *a, const lab_u32 *v)
 {
-	lab_u32 distance = label_at(w, a, *v, 1);
+	lab_u32 distance = label_at(w, a, *v, VERTEX_NEAR_LOAD + VERTEX_NEAR_FLOOR);
 	lab_mask m = 0;
 
 	LAB_IF(w, lab_ge(distance, lab_all(a->floor)))
@@ -114,11 +120,12 @@ LAB_PROGRAM lab_mask pg_far(struct lab_warp *w, const struct pg_args *a, const l
 LAB_PROGRAM static lab_mask bc(struct lab_warp *w, const struct pg_args *a, const struct pg_edges *e, lab_u32 *push)
 {
 	lab_u32 depth = lab_all(a->depth), old;
-	lab_mask first = lower(w, a, e, depth, &old, push);
+	lab_mask first = lower(w, a, e, depth, a->pull ? EDGE_BC_PULL_REACH : EDGE_BC_EDGE, &old, push);
 
-	LAB_IF(w, lab_ge(old, depth))
+	LAB_IF(w, lab_ge(old, depth)) {
+		lab_alu(w, a->pull ? EDGE_BC_PULL_ADD : EDGE_BC_ADD);
 		lab_atomic_add_f32(w, PG_OTHER, &a->other, e->target, (lab_f32)e->value);
-	lab_alu(w, 1);
+	}
 	return first;
 }
 
@@ -127,8 +134,7 @@ LAB_PROGRAM static lab_mask bc_pull(struct lab_warp *w, const struct pg_args *a,
 	struct pg_edges with = *e;
 	lab_mask first = 0;
 
-	lab_alu(w, 2);
-	LAB_IF(w, lab_eq(label_at(w, a, e->source, 1), lab_all(a->depth - 1))) {
+	LAB_IF(w, lab_eq(label_at(w, a, e->source, EDGE_BC_PULL_EDGE), lab_all(a->depth - 1))) {
 		other_of(w, a, &e->source, &with.value);
 		lab_wait(w);
 		first = bc(w, a, &with, push);
@@ -143,11 +149,11 @@ LAB_PROGRAM static lab_mask bc_back(struct lab_warp *w, const struct pg_args *a,
 	lab_f32 paths, dependency, share;
 
 	(void)push;
-	LAB_IF(w, lab_eq(label_at(w, a, e->target, 2), lab_all(a->depth + 1))) {
+	LAB_IF(w, lab_eq(label_at(w, a, e->target, EDGE_BC_BACK_EDGE), lab_all(a->depth + 1))) {
 		paths = lab_load_f32(w, PG_OTHER, &a->other, e->target);
 		dependency = lab_load_f32(w, PG_SUM, &a->third, e->target);
 		lab_wait(w);
-		lab_alu(w, 11);		/* including a division */
+		lab_alu(w, EDGE_BC_BACK_SHARE);
 		paths = lab_select_f32(w->mask, paths, lab_all_f32(1));
 		share = (lab_f32)e->value / paths * (dependency + 1);
 		lab_atomic_add_f32(w, PG_UPDATE, &a->third, e->source, share);
@@ -164,13 +170,15 @@ LAB_PROGRAM static lab_mask stcon(struct lab_warp *w, const struct pg_args *a, c
 	lab_mask first;
 
 	lab_wait(w);
-	lab_alu(w, 3);
+	lab_alu(w, a->pull ? EDGE_STCON_PULL_CLAIM : EDGE_STCON_EDGE);
 	first = lab_eq(old, lab_all(0)) & w->mask;
 	if (a->levels)
 		LAB_IF(w, first)
 			lab_store32(w, PG_SEEN, &a->seen, e->target, lab_all(a->depth));
-	LAB_IF(w, ~first & lab_ne(old, e->value))
+	LAB_IF(w, ~first & lab_ne(old, e->value)) {
+		lab_alu(w, EDGE_STCON_MEET);
 		lab_store32(w, PG_OTHER, &a->tail, lab_all(PG_MET), lab_all(1));
+	}
 	*push = e->target;
 	return first;
 }
@@ -186,7 +194,7 @@ LAB_PROGRAM static lab_mask stcon_pull(struct lab_warp *w, const struct pg_args 
 	lab_mask first = 0;
 
 	lab_wait(w);
-	lab_alu(w, 2);
+	lab_alu(w, EDGE_STCON_PULL_EDGE);
 	LAB_IF(w, lab_eq(level, lab_all(a->depth - 1))) {
 		label_of(w, a, &e->source, &with.value);
 		lab_wait(w);
@@ -202,7 +210,7 @@ LAB_PROGRAM lab_mask pg_unmet(struct lab_warp *w, const struct pg_args *a, const
 	lab_u32 level = lab_load32(w, PG_SEEN, &a->seen, *v);
 
 	lab_wait(w);
-	lab_alu(w, 3);
+	lab_alu(w, VERTEX_UNMET_VERTEX);
 	return (lab_eq(label, lab_all(0)) | lab_eq(level, lab_all(a->depth - 1))) & w->mask;
 }
 
@@ -223,18 +231,17 @@ LAB_PROGRAM static lab_mask gc(struct lab_warp *w, const struct pg_args *a, cons
 	lab_u32 round = lab_all(a->round), next = round + 1, theirs, mine, one, two;
 	lab_mask greater, first = 0;
 
-	lab_alu(w, 2);
 	theirs = lab_load32(w, PG_LABEL, &a->label, e->target);
 	mine = lab_load32(w, PG_OTHER, &a->label, e->source);
 	lab_wait(w);
-	lab_alu(w, 14);			/* two numbers, three comparisons */
+	lab_alu(w, EDGE_GC_EDGE);
 	one = number_of(e->source);
 	two = number_of(e->target);
 	greater = lab_lt(one, two) | (lab_eq(one, two) & lab_lt(e->source, e->target));
 	LAB_IF(w, greater & lab_ge(theirs, round) & lab_lt(mine, next)) {
 		lab_do_atomic(w, PG_UPDATE, &a->label, LAB_MAX_U32, &e->source, &next, NULL, &mine);
 		lab_wait(w);
-		lab_alu(w, 1);
+		lab_alu(w, EDGE_GC_YIELD);
 		first = lab_lt(mine, next) & w->mask;
 	}
 	*push = e->source;
@@ -248,7 +255,7 @@ LAB_PROGRAM static lab_mask kc_count(struct lab_warp *w, const struct pg_args *a
 	lab_u32 one = lab_all(1);
 
 	(void)push;
-	lab_alu(w, 2);
+	lab_alu(w, EDGE_KC_COUNT_EDGE);
 	LAB_IF(w, lab_ne(e->source, e->target))
 		lab_do_atomic(w, PG_UPDATE, &a->label, LAB_ADD_U32, &e->target, &one, NULL, NULL);
 	return 0;
@@ -260,11 +267,10 @@ LAB_PROGRAM static lab_mask kc(struct lab_warp *w, const struct pg_args *a, cons
 	lab_u32 level = lab_all(a->depth), degree, one = lab_all(1);
 	lab_mask fell = 0;
 
-	lab_alu(w, 2);
-	LAB_IF(w, lab_lt(level, label_at(w, a, e->target, 1))) {
+	LAB_IF(w, lab_lt(level, label_at(w, a, e->target, EDGE_KC_EDGE))) {
 		degree = lab_atomic(w, PG_UPDATE, &a->label, LAB_ADD_U32, e->target, lab_all(0xffffffffu));
 		lab_wait(w);
-		lab_alu(w, 2);
+		lab_alu(w, EDGE_KC_PEEL);
 		fell = lab_eq(degree, level + 1) & w->mask;
 		LAB_IF(w, lab_ge(level, degree))
 			lab_do_atomic(w, PG_UPDATE, &a->label, LAB_ADD_U32, &e->target, &one, NULL, NULL);
@@ -275,7 +281,7 @@ LAB_PROGRAM static lab_mask kc(struct lab_warp *w, const struct pg_args *a, cons
 
 LAB_PROGRAM lab_mask pg_peel(struct lab_warp *w, const struct pg_args *a, const lab_u32 *v)
 {
-	return lab_eq(label_at(w, a, *v, 1), lab_all(a->depth)) & w->mask;
+	return lab_eq(label_at(w, a, *v, VERTEX_EQUAL_VERTEX), lab_all(a->depth)) & w->mask;
 }
 
 const struct pg_visit pg_bfs = { .pushes = true, .edge = bfs };

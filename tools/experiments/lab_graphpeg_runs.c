@@ -57,8 +57,6 @@ struct graphpeg_want graphpeg_want(const struct graphpeg *x, unsigned g, unsigne
 		.algorithm = algorithm, .strategy = strategy, .edges = (uint64_t)((double)edges * smaller) + 1, .peg = x->build,
 		.peg_blocks = x->blocks, .worklist_bytes = WORKLIST, .scale_free = !strcmp(r->symbol[g], "COP"),
 	};
-	if (edges == PARAMETERS && algorithm >= LAB_PG_GC)
-		w.config.edges = 1;	/* "only the first iteration was simulated" */
 	return w;
 }
 
@@ -67,6 +65,7 @@ static int so_far(const struct graphpeg_subject *s, const struct graphpeg_want *
 {
 	const struct gtu_graph *g = &s->graph;
 	const uint32_t *value = r->value;
+	const uint64_t rounds = r->iterations - r->inside; /* that ended */
 	uint64_t v, e;
 	bool bad;
 
@@ -74,16 +73,16 @@ static int so_far(const struct graphpeg_subject *s, const struct graphpeg_want *
 		switch (w->config.algorithm) {
 		case LAB_PG_BFS:
 		case LAB_PG_BC:
-			bad = value[v] != (uint32_t)s->levels[v] && (value[v] != UINT32_MAX || s->levels[v] < r->iterations);
+			bad = value[v] != (uint32_t)s->levels[v] && (value[v] != UINT32_MAX || s->levels[v] <= rounds);
 			break;
 		case LAB_PG_SSSP:
 			bad = value[v] < (uint32_t)s->distances[v];
 			break;
 		case LAB_PG_KC:
-			bad = value[v] < s->cores[v];
+			bad = rounds && value[v] < s->cores[v]; /* the first round counts degrees */
 			break;
 		case LAB_PG_GC:		/* vertices of past rounds are coloured */
-			for (bad = false, e = g->row[v]; e < g->row[v + 1] && value[v] < r->iterations; e++)
+			for (bad = false, e = g->row[v]; e < g->row[v + 1] && value[v] < rounds; e++)
 				bad |= value[gtu_graph_target(g, e)] == value[v] && gtu_graph_target(g, e) != v;
 			break;
 		default:

@@ -102,7 +102,7 @@ static void figure_7(struct graphpeg *x)
 			for (best = 0, i = 0; i < 4; i++) {
 				struct graphpeg_want w = graphpeg_want(x, g, a, LAB_PG_PEG, PARAMETERS);
 
-				w.config.peg.entries = PEG_ENTRIES_MAX;
+				w.config.peg.entries = LAB_PEG_UNLIMITED;
 				w.config.peg.free = true;
 				w.config.peg.list_bytes += w.config.peg.edge_bytes;
 				w.config.peg.edge_bytes = 1024u << i;
@@ -139,7 +139,7 @@ static double unlimited_over(struct graphpeg *x, unsigned g, unsigned a, uint32_
 	w.config.peg.entries = entries;
 	w.config.peg.free = true;
 	all = w;
-	all.config.peg.entries = PEG_ENTRIES_MAX;
+	all.config.peg.entries = LAB_PEG_UNLIMITED;
 	return faster(x, &all, &w);
 }
 

@@ -13,6 +13,9 @@
 
 struct lab_peg;
 
+/* Entries of an unlimited table: as many as there are vertices an SM in the graphs that are run. */
+#define LAB_PEG_UNLIMITED 32768u
+
 struct lab_peg_build {
 	uint32_t entries;		/* of the working table */
 	uint32_t edge_bytes, list_bytes; /* taken from the shared memory that kernels have */

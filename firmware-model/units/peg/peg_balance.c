@@ -96,9 +96,12 @@ static void donate(struct peg_core *c, struct peg_exchange *x, uint64_t t)
 	struct peg_engine *d = &c->engine[x->donor];
 	struct peg_entry *best = NULL;
 	uint64_t most = 0;
+	uint32_t used = 0;
 
-	for (unsigned i = 0; i < c->shape.entries && !d->failed; i++) {
+	for (unsigned i = 0; i < c->shape.entries && used < d->used && !d->failed; i++) {
 		struct peg_entry *e = &d->entry[i];
+
+		used += e->state != PEG_IVD;
 
 		if ((e->state == PEG_RD || e->state == PEG_FE) && e->end - e->start > most) {
 			most = e->end - e->start;

@@ -90,6 +90,15 @@ size_t peg_core_bytes(const struct peg_shape *shape)
 	return layout(NULL, shape);
 }
 
+static void free_all_entries(const struct peg_core *c, struct peg_engine *e)
+{
+	memset(e->free, 0, (c->shape.entries + 63u) / 64 * sizeof(e->free[0]));
+	for (unsigned n = 0; n < c->shape.entries; n++) {
+		e->entry[n].state = PEG_IVD;
+		e->free[n / 64] |= 1ull << (n % 64);
+	}
+}
+
 struct peg_core *peg_core_init(void *memory, const struct peg_shape *shape)
 {
 	struct peg_core *c = memory;
@@ -98,6 +107,8 @@ struct peg_core *peg_core_init(void *memory, const struct peg_shape *shape)
 	layout(c, shape);
 	c->shape = *shape;
 	c->entry_mask = mask_for(shape->entries);
+	for (unsigned i = 0; i < shape->engines; i++)
+		free_all_entries(c, &c->engine[i]);
 	return c;
 }
 
@@ -163,6 +174,8 @@ bool peg_core_start(struct peg_core *c, const struct peg_stream *s, const struct
 		/* without an input list the last stream's output is the input, in place */
 		const struct peg_list in = s->left ? (struct peg_list){ .at = e->in.at } : e->out;
 
+		if (e->used)		/* the last stream did not end */
+			free_all_entries(c, e);
 		*e = (struct peg_engine){
 			.left = s->left ? s->left[i] : e->spilled,
 			.requested = s->demand ? 0 : PEG_NEVER,
@@ -178,11 +191,6 @@ bool peg_core_start(struct peg_core *c, const struct peg_stream *s, const struct
 			.reserved = -1,
 			.record = e->record,
 		};
-		memset(e->free, 0, (c->shape.entries + 63u) / 64 * sizeof(e->free[0]));
-		for (unsigned n = 0; n < c->shape.entries; n++) {
-			e->entry[n].state = PEG_IVD;
-			e->free[n / 64] |= 1ull << (n % 64);
-		}
 	}
 	return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by lab_graphpeg.c (figures) and lab_graphpeg_runs.c (runs and their verification). */
+/* Shared by lab_graphpeg.c (figures), lab_graphpeg_text.c and lab_graphpeg_runs.c (runs and their verification). */
 #ifndef GTU_LAB_GRAPHPEG_H
 #define GTU_LAB_GRAPHPEG_H
 
@@ -49,6 +49,8 @@ int graphpeg_run(void *ctx, unsigned i, const struct gtu_progress *progress, str
 int graphpeg_prepare(const struct gtu_graph *in, struct graphpeg_subject *s, struct gtu_error *err);
 /* Job @i of 4 per graph: a reference result. */
 int graphpeg_expect(void *ctx, unsigned i, const struct gtu_progress *progress, struct gtu_error *err);
+/* Rows for the text's statements about the bar charts, on stand-in graphs (lab_graphpeg_text.c). */
+void graphpeg_text(struct graphpeg *x);
 void graphpeg_free(struct graphpeg *x);
 
 #endif

@@ -363,6 +363,13 @@ for isa in sass ptx; do
 		test "$(grep -cv '^[a-z_0-9]*\.[a-z_]* = [0-9]* instructions	# source: compiled: [a-z]* of .*: .' all)" = 0
 	holds "$isa: no region of them is empty" test "$(grep -v '_next = ' all | grep -c ' = 0 instructions')" = 0
 done
+# GraphPEG's counts are those of the script: GUNROCK_SEARCH_STEP = 10 is gunrock_search.step
+"$counter" --isa ptx "$root/tools/baselines/graphpeg.cu" >all
+grep -o '[A-Z_]* = [0-9]*' "$root/firmware-model/lab/kernels/peg_counts.h" | while read -r name _ n; do
+	region=$(echo "${name##*_}" | tr A-Z a-z) kernel=$(echo "${name%_*}" | tr A-Z a-z)
+	grep -q "^$kernel\.$region = $n instructions" all || echo "$name = $n"
+done >differ
+holds "the counts of GraphPEG's kernels are those of compiled code" test ! -s differ
 exits 2 "an unknown option is refused" "$counter" --what kernels.cu
 exits 2 "an unknown instruction set is refused" "$counter" --isa arm kernels.cu
 exits 3 "an absent nvcc is reported" "$counter" --nvcc ./none kernels.cu

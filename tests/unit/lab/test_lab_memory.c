@@ -255,6 +255,10 @@ TEST(crossbar_input_has_head_of_line_blocking)
 	CHECK_EQ(lab_cross(lab, &c, &to[0], 1001, 1), 1201 + 10);
 	CHECK_EQ(lab_cross(lab, &a, &to[1], 10000, 3), 10003 + 10);
 	CHECK_EQ(lab_cross(lab, &b, &to[1], 10000, 1), 10004 + 10);
+	/* packets that are ready late, as behind a long queue, leave the cycles before them free */
+	CHECK_EQ(lab_cross(lab, &d, &to[1], 300, 1), 301 + 10);
+	CHECK_EQ(lab_cross(lab, &a, &to[1], 100000, 3), 100003 + 10);
+	CHECK_EQ(lab_cross(lab, &b, &to[1], 100000, 1), 100004 + 10);
 }
 
 /* A unit that requests the line of its array, and again after the reply. */

@@ -314,19 +314,28 @@ static void algorithms(const struct gtu_graph *g, uint32_t source, uint32_t targ
 	free(first);
 }
 
-/* Stopped early: no iteration starts after the edge limit, and the partial result is correct. */
+/* Stopped in the cycle in which the edge limit is reached. */
 static void cut(const struct gtu_graph *g)
 {
 	struct lab_pg_result r = { .value = malloc(4 * g->n) };
 	struct lab_pg_config config = { .graph = g, .source = 1, .edges = 1, .peg = lab_peg_published };
+	uint64_t cycles;
 	unsigned a;
 
 	for (a = 0; a < LAB_PG_ALGORITHMS; a++) {
 		config.algorithm = a;
 		config.strategy = a % 2 ? LAB_PG_PEG : LAB_PG_BALANCED;
 		CHECKF(!lab_pg_run(&machine, &config, NULL, &r, &err), "%s", err.text);
-		CHECK(!r.whole || a == LAB_PG_STCON);
+		CHECK(r.inside && !r.whole);
 		CHECK_EQ(r.iterations, 1);
+		CHECK(r.edges && r.edges <= LAB_LANES);
+		cycles = r.cycles;
+		/* the warps go on until the limit, whatever the iteration */
+		config.edges = 2 * g->m;
+		CHECKF(!lab_pg_run(&machine, &config, NULL, &r, &err), "%s", err.text);
+		CHECK(r.whole || (r.inside && r.edges >= 2 * g->m && r.edges < 2 * g->m + LAB_LANES));
+		CHECK(r.cycles > cycles);
+		config.edges = 1;
 	}
 	free(r.value);
 }
@@ -347,6 +356,46 @@ static void refused(const struct gtu_graph *g)
 	config.strategy = LAB_PG_HWWL;
 	CHECK_EQ(lab_pg_run(&machine, &config, NULL, &r, &err), GTU_ERR_USAGE);
 	free(r.value);
+}
+
+/* A table without limit returns the same edges; no other table exceeds the device's. */
+TEST(unlimited_table)
+{
+	struct lab_peg_build build = lab_peg_published;
+
+	machine = machine_of("graphpeg", NULL);
+	build.entries = LAB_PEG_UNLIMITED;
+	exactly(&build, few);
+	exactly(&build, hub);
+	CHECK(!lab_peg_check(&machine, &build));
+	build.entries = PEG_ENTRIES_MAX + 1;
+	CHECK(lab_peg_check(&machine, &build));
+}
+
+/*
+ * Section 4.4: Gunrock executes several times PEG's instructions. Its counts are those of compiled
+ * code, and this graph has an iteration that fills the machine.
+ */
+TEST(gunrock_executes_more_instructions)
+{
+	static const enum lab_pg_strategy by[] = { LAB_PG_PEG, LAB_PG_BALANCED };
+	struct gtu_graph *g = generated((struct gtu_generate_options){
+		.kind = GTU_GEN_KRONECKER, .scale = 11, .degree = 16, .seed = 5, .simplify = 1 });
+	double instructions[2];
+	unsigned i;
+
+	machine = machine_of("graphpeg", NULL);
+	for (i = 0; i < 2; i++) {
+		struct lab_pg_result r = { .value = malloc(4 * g->n) };
+		struct lab_pg_config config = { .algorithm = LAB_PG_KC, .strategy = by[i], .graph = g, .peg_blocks = 4,
+						.peg = lab_peg_published, .edges = g->m };
+
+		CHECKF(!lab_pg_run(&machine, &config, NULL, &r, &err), "%s", err.text);
+		instructions[i] = (double)r.stats.warp_instructions / (double)r.edges;
+		free(r.value);
+	}
+	CHECKF(instructions[1] > 5 * instructions[0], "%g and %g an edge", instructions[1], instructions[0]);
+	gtu_graph_close(g);
 }
 
 TEST(pops_exactly_the_listed_edges)

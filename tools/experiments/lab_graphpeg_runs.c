@@ -79,7 +79,8 @@ static int so_far(const struct graphpeg_subject *s, const struct graphpeg_want *
 			bad = value[v] < (uint32_t)s->distances[v];
 			break;
 		case LAB_PG_KC:
-			bad = rounds && value[v] < s->cores[v]; /* the first round counts degrees */
+			/* a degree that fell below the core is raised again at once */
+			bad = !r->inside && value[v] < s->cores[v];
 			break;
 		case LAB_PG_GC:		/* vertices of past rounds are coloured */
 			for (bad = false, e = g->row[v]; e < g->row[v + 1] && value[v] < rounds; e++)

@@ -35,18 +35,15 @@ static unsigned sort_plain(const uint32_t *index, uint32_t mask, uint32_t *sorte
 	return n;
 }
 
-/* Sectors of a line whose 4-byte words in @words (one bit each) are only partly covered. */
-static uint8_t partial_sectors(uint32_t words)
+/* Sectors of a line whose 4-byte words are all in @words (one bit each). */
+static uint8_t whole_sectors(uint32_t words)
 {
-	uint8_t p = 0;
+	uint8_t whole = 0;
 	unsigned s;
 
-	for (s = 0; s < 4; s++) {
-		unsigned part = words >> (8 * s) & 0xff;
-
-		p |= (uint8_t)((part != 0 && part != 0xff) << s);
-	}
-	return p;
+	for (s = 0; s < 4; s++)
+		whole |= (uint8_t)((words >> (8 * s) & 0xff) == 0xff) << s;
+	return whole;
 }
 
 /*
@@ -117,7 +114,7 @@ static uint32_t changes(const uint32_t *sorted, unsigned n, unsigned shift)
 static void merge_loads(const uint32_t *sorted, unsigned n, unsigned width_log2, uint64_t base, unsigned unit,
 			struct lab_coalesced *out)
 {
-	unsigned shift = 5 - width_log2, line_log2 = unit == LAB_LINE ? 2 : 0, unit_log2 = unit == LAB_LINE ? 7 : 5;
+	unsigned shift = 5 - width_log2, unit_log2 = unit == LAB_LINE ? 7 : unit == 64 ? 6 : 5, line_log2 = unit_log2 - 5;
 	uint32_t m = changes(sorted, n, shift), at, last = 0, k = 0, sector;
 
 	out->sectors = 0;
@@ -130,16 +127,18 @@ static void merge_loads(const uint32_t *sorted, unsigned n, unsigned width_log2,
 			out->bits[k++] = 0;
 			last = at;
 		}
-		out->bits[k - 1] |= (uint8_t)(1u << (sector & 3));
+		out->bits[k - 1] |= (uint8_t)(unit == 64 ? 3u << (sector & 2) : 1u << (sector & 3));
 	}
 	out->n = k;
+	if (unit == 64)
+		out->sectors = 2 * k;
 }
 
 static void merge_stores(const uint32_t *sorted, unsigned n, unsigned width_log2, uint64_t base, unsigned unit,
 			 struct lab_coalesced *out)
 {
-	unsigned shift = 5 - width_log2, unit_shift = unit == LAB_LINE ? 7 - width_log2 : shift;
-	unsigned unit_log2 = unit == LAB_LINE ? 7 : 5, i, words_log2 = width_log2 - 2;
+	unsigned unit_log2 = unit == LAB_LINE ? 7 : unit == 64 ? 6 : 5, i, words_log2 = width_log2 - 2;
+	unsigned shift = 5 - width_log2, unit_shift = unit_log2 - width_log2;
 	uint32_t at, words = 0;
 
 	out->n = out->sectors = 0;
@@ -150,10 +149,10 @@ static void merge_stores(const uint32_t *sorted, unsigned n, unsigned width_log2
 			out->unit[out->n] = base + ((uint64_t)at << unit_log2);
 			out->bits[out->n++] = 0;
 		}
-		out->bits[out->n - 1] |= (uint8_t)(1u << (sorted[i] >> shift & 3));
+		out->bits[out->n - 1] |= (uint8_t)(unit == 64 ? 3u << (sorted[i] >> shift & 2) : 1u << (sorted[i] >> shift & 3));
 		words |= (width_log2 == 3 ? 3u : 1u) << ((sorted[i] << words_log2) & 31);
 		if (i + 1 == n || at != sorted[i + 1] >> unit_shift)
-			out->partial[out->n - 1] = partial_sectors(words);
+			out->partial[out->n - 1] = out->bits[out->n - 1] & (uint8_t)~whole_sectors(words);
 	}
 	for (i = 0; i < out->n; i++)
 		out->sectors += lab_sectors(out->bits[i]);

@@ -23,7 +23,8 @@ struct lab_coalesced {
  * Lanes of @mask (not 0) access element index[lane] of an array at @base (a multiple of 128).
  * Elements have 1 << @width_log2 bytes, 4 or 8.
  *
- * Loads and stores: one transaction per distinct block of @unit bytes (32 or 128). Atomics with a
+ * Loads and stores: one transaction per distinct block of @unit bytes (32, 64 or 128); of 64, both
+ * sectors are transferred. Atomics with a
  * unit of 32: for each sector, as many as the most lanes on one word. Atomics with a unit of 128:
  * the same for each line and half warp; every transaction has the sectors of its words.
  */

@@ -85,6 +85,7 @@ struct lab_sm {
 	uint8_t fifo_head, fifo_count, fifo[LAB_WARPS_MAX]; /* slots with operations for the LSU */
 	uint32_t next_transaction;
 	struct lab_coalesced now;	/* the operation in the LSU */
+	uint64_t load_until[LAB_LOADS_MAX]; /* sm.loads: a slot is free from this cycle on */
 	struct lab_scheduler scheduler[8];
 	uint64_t slots_used;
 	uint32_t blocks, shared_free;
@@ -215,8 +216,11 @@ void lab_block_start(struct lab *lab, unsigned sm);
 static inline void lab_warp_done(struct lab *lab, struct lab_warp *w, unsigned board, uint64_t when)
 {
 	w->done[board] = when > w->done[board] ? when : w->done[board];
-	if (!--w->pending[board])
-		lab_warp_try_wake(lab, w);
+	if (--w->pending[board])
+		return;
+	for (; board == LAB_LOADS && w->loads; w->loads &= w->loads - 1)
+		lab->sm[w->sm].load_until[__builtin_ctzll(w->loads)] = w->done[board];
+	lab_warp_try_wake(lab, w);
 }
 
 /* Resume the L1 pipeline and the LSU after a reply, a fill or freed space. */

@@ -502,7 +502,9 @@ static int check_traffic(const struct lab *lab, enum lab_kind k, struct gtu_erro
 int lab_check(const struct lab *lab, struct gtu_error *err)
 {
 	const struct lab_stats *s = &lab->stats;
-	const uint64_t written = s->reply[LAB_STORE], read = s->reply[LAB_LOAD] + s->reply[LAB_ATOMIC];
+	const uint64_t atomics = s->reply[LAB_ATOMIC]; /* looked up as writes if these are written through */
+	const uint64_t written = s->reply[LAB_STORE] + (lab->m.l2_writes ? atomics : 0);
+	const uint64_t read = s->reply[LAB_LOAD] + (lab->m.l2_writes ? 0 : atomics);
 	const uint64_t missed = s->l1_load[LAB_MISS] + s->l1_load[LAB_SECTOR_MISS];
 	const bool units = lab->units; /* their accesses look up the L2, and bypass the L1 */
 	const struct conservation flying = { "requests still in flight", lab->in_flight, 0 }, c[] = {
@@ -511,7 +513,8 @@ int lab_check(const struct lab *lab, struct gtu_error *err)
 		{ "sectors missed in L2 and read from DRAM", s->l2_read[LAB_MISS] + s->l2_read[LAB_SECTOR_MISS] + s->l2_extra_sectors,
 		  s->dram_reads },
 		{ "sectors read from DRAM and filled", s->dram_reads, s->l2_filled_sectors },
-		{ "dirty sectors evicted and written to DRAM", s->l2_evicted_sectors, s->dram_writes },
+		{ "dirty sectors evicted or written through, and written to DRAM", s->l2_evicted_sectors + s->l2_written_through,
+		  s->dram_writes },
 		{ "DRAM commands by row state and in total", s->dram_row_hits + s->dram_row_misses, s->dram_reads + s->dram_writes },
 		{ "link requests sent and completed", lab_sum(s->link_request, LAB_SIZES), s->link_arrived },
 		{ "requests held by page faults and replayed", s->uvm_held, s->uvm_replayed },

@@ -40,10 +40,11 @@ struct lab_stats {
 
 	uint64_t l1_load[LAB_STATUSES], l1_store[LAB_STATUSES];
 	uint64_t l1_host[LAB_STATUSES];	/* loads of host memory, where the L1 caches them */
-	/* in sectors; atomics count as reads */
+	/* in sectors; atomics count as reads, or as writes with l2.writes = through */
 	uint64_t l2_read[LAB_STATUSES], l2_write[LAB_STATUSES];
 	uint64_t l2_evicted_sectors;	/* dirty sectors written back */
 	uint64_t l2_extra_sectors;	/* fetched beyond those requested: l2.sectored = no */
+	uint64_t l2_written_through;	/* sectors of stores and atomics, with l2.writes = through */
 	uint64_t dram_reads, dram_writes; /* in sectors */
 	uint64_t dram_row_hits, dram_row_misses;
 

@@ -15,7 +15,8 @@ struct key {
 	enum lab_dimension dimension;
 	size_t at;
 	bool real;			/* a double, else a uint32_t */
-	uint8_t group;			/* optional, but only with the rest of its group */
+	/* ALONE: 0 or the first word if missing; a later group: only with the rest of its group */
+	uint8_t group;
 	double min, max;
 	const char *words[4];		/* WORD: the value is the index */
 };
@@ -24,6 +25,7 @@ struct key {
 	{ name, LAB_##dim, offsetof(struct lab_machine, field), real, group, lo, hi, { __VA_ARGS__ } }
 #define K(name, dim, field, lo, hi) KEY(NEEDED, name, dim, field, false, lo, hi, 0)
 #define R(name, dim, field, lo, hi) KEY(NEEDED, name, dim, field, true, lo, hi, 0)
+#define OK(name, dim, field, lo, hi) KEY(ALONE, name, dim, field, false, lo, hi, 0)
 #define LK(name, dim, field, lo, hi) KEY(LINK, name, dim, field, false, lo, hi, 0)
 #define LR(name, dim, field, lo, hi) KEY(LINK, name, dim, field, true, lo, hi, 0)
 #define UK(name, dim, field, lo, hi) KEY(UVM, name, dim, field, false, lo, hi, 0)
@@ -42,6 +44,7 @@ static const struct key keys[] = {
 	K("sm.schedulers", NUMBER, schedulers, 1, 8),
 	W(NEEDED, "sm.policy", policy, "gto", "rr"),
 	W(NEEDED, "sm.atomics", atomics, "free", "block", "store"),
+	OK("sm.loads", NUMBER, loads, 0, LAB_LOADS_MAX),
 	K("sm.alu_latency", CYCLES, alu_latency, 1, 1000),
 	K("sm.shared", BYTES, shared, 0, 1 << 20),
 	K("sm.shared_latency", CYCLES, shared_latency, 1, 1000),
@@ -67,6 +70,7 @@ static const struct key keys[] = {
 	W(NEEDED, "l2.index", l2_index, "linear", "fermi", "folded"),
 	K("l2.latency", CYCLES, l2_latency, 1, 10000),
 	W(ALONE, "l2.sectored", l2_whole_lines, "yes", "no"),
+	W(ALONE, "l2.writes", l2_writes, "back", "through"),
 	K("dram.channels", NUMBER, dram_channels, 1, LAB_SLICES_MAX),
 	K("dram.latency", CYCLES, dram_latency, 0, 10000),
 	R("dram.bandwidth", GBS, dram_gbs, 0.1, 1e5),
@@ -138,14 +142,19 @@ static bool power_of_two(uint32_t v)
 	return v && !(v & (v - 1));
 }
 
+static bool coalescing_unit(uint32_t bytes)
+{
+	return bytes == 32 || bytes == 64 || bytes == 128;
+}
+
 /* Check parameters that depend on each other. */
 static bool consistent(const struct lab_machine *m, char *why, size_t size)
 {
-	if ((m->load_unit != 32 && m->load_unit != 128) || (m->store_unit != 32 && m->store_unit != 128))
-		return lab_text_bad(why, size, "coalesce.load %u and coalesce.store %u: each is 32 or 128 B", m->load_unit,
+	if (!coalescing_unit(m->load_unit) || !coalescing_unit(m->store_unit))
+		return lab_text_bad(why, size, "coalesce.load %u and coalesce.store %u: each is 32, 64 or 128 B", m->load_unit,
 			 m->store_unit);
-	if (m->atomic_unit != 32 && m->atomic_unit != 128)
-		return lab_text_bad(why, size, "coalesce.atomic %u is 32 or 128 B", m->atomic_unit);
+	if (!coalescing_unit(m->atomic_unit) || (m->atomic_unit == 64 && m->atomics != LAB_ATOMICS_STORE))
+		return lab_text_bad(why, size, "coalesce.atomic %u is 32 or 128 B, or 64 B with sm.atomics = store", m->atomic_unit);
 	if (m->l1_size && (m->l1_size % (m->l1_ways * LAB_LINE) ||
 				!power_of_two(m->l1_size / (m->l1_ways * LAB_LINE))))
 		return lab_text_bad(why, size, "l1.size %u B is not a power of two of sets of %u lines of %u B", m->l1_size,
@@ -154,7 +163,7 @@ static bool consistent(const struct lab_machine *m, char *why, size_t size)
 		return lab_text_bad(why, size, "l1.index fermi is for 64 sets, l1.size %u B and l1.ways %u make %u",
 			 m->l1_size, m->l1_ways, m->l1_size / (m->l1_ways * LAB_LINE));
 	if (m->l1_size && m->load_unit != 128 && !m->l1_sectored)
-		return lab_text_bad(why, size, "coalesce.load of 32 B needs l1.sectored = yes, or l1.size = 0 B");
+		return lab_text_bad(why, size, "coalesce.load of less than a line needs l1.sectored = yes, or l1.size = 0 B");
 	if (m->l2_size % (m->l2_ways * LAB_LINE) || !power_of_two(m->l2_size / (m->l2_ways * LAB_LINE)))
 		return lab_text_bad(why, size, "l2.size %u B is not a power of two of sets of %u lines of %u B", m->l2_size,
 			 m->l2_ways, LAB_LINE);
@@ -215,9 +224,9 @@ static int finish(struct lab_machine *m, const uint32_t *given, const char *file
 	for (i = 0; i < KEYS; i++) {
 		if (given[i])
 			first[keys[i].group] = &keys[i];
-		else if (keys[i].group)
+		else if (keys[i].group >= LINK)
 			missing[keys[i].group] = &keys[i];
-		else if (keys[i].dimension != LAB_TEXT || !i)
+		else if (keys[i].group == NEEDED && (keys[i].dimension != LAB_TEXT || !i))
 			return gtu_fail(err, GTU_ERR_INPUT, "%s: the key '%s' is missing", file, keys[i].name);
 	}
 	for (i = LINK; i < GROUPS; i++)
@@ -304,7 +313,8 @@ void lab_machine_print(const struct lab_machine *m, FILE *to)
 	for (i = 0; i < KEYS; i++) {
 		const char *field = (const char *)m + keys[i].at;
 
-		if (!has_group(m, keys[i].group) || (keys[i].dimension == LAB_TEXT && !*field))
+		if (!has_group(m, keys[i].group) || (keys[i].dimension == LAB_TEXT && !*field) ||
+		    (keys[i].group == ALONE && !*(const uint32_t *)field))
 			continue;
 		fprintf(to, "%s = ", keys[i].name);
 		if (keys[i].dimension == LAB_TEXT)

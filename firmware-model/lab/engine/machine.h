@@ -6,8 +6,8 @@
  *	l1.size = 32 KiB	# source: IRU, table 2
  *
  * Every value needs a source. A missing, unknown, duplicate or out-of-range key is an error. Only
- * l2.sectored and link.request are optional, and the other link.* and the uvm.* keys as a whole group.
- * Documentation/laboratory.md explains each key.
+ * sm.loads, l2.sectored, l2.writes and link.request are optional, and the other link.* and the uvm.*
+ * keys as a whole group. Documentation/laboratory.md explains each key.
  */
 #ifndef GTU_LAB_MACHINE_H
 #define GTU_LAB_MACHINE_H
@@ -24,6 +24,7 @@
 #define LAB_SMS_MAX		256u
 #define LAB_WARPS_MAX		64u	/* per SM; limited by 64-bit masks */
 #define LAB_SLICES_MAX		256u
+#define LAB_LOADS_MAX		64u	/* if limited */
 
 /*
  * When a warp waits for an atomic whose result is unused. FREE: before its next atomic. BLOCK: at
@@ -49,11 +50,12 @@ struct lab_machine {
 	uint32_t schedulers;		/* per SM; each issues one warp instruction per cycle */
 	uint32_t policy;		/* enum lab_policy */
 	uint32_t atomics;		/* enum lab_atomics */
+	uint32_t loads;			/* load instructions in flight per SM; 0: no limit */
 	uint32_t alu_latency; /* from an arithmetic instruction to one that uses its result */
 	uint32_t shared, shared_latency;
 	uint32_t launch_latency;
 
-	/* transaction size in the coalescer: 32 or 128 */
+	/* transaction size in the coalescer: 32, 64 or 128; 64: with all bytes of it */
 	uint32_t load_unit, store_unit, atomic_unit;
 
 	uint32_t l1_size;		/* 0: no L1; global accesses bypass it */
@@ -66,6 +68,7 @@ struct lab_machine {
 	uint32_t l2_slices, l2_size;	/* l2_size: of one slice */
 	uint32_t l2_ways, l2_index, l2_latency;
 	uint32_t l2_whole_lines;	/* a miss fetches the whole line, as in GPGPU-Sim 3; default: its sectors */
+	uint32_t l2_writes;		/* 1: every store and atomic is written to DRAM, none allocates */
 
 	uint32_t dram_channels, dram_latency; /* dram_latency: from L2 to the controller */
 	double dram_gbs;		/* of all channels, 10^9 bytes per second */

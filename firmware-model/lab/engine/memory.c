@@ -319,6 +319,22 @@ static uint64_t bypass(struct lab *lab, struct lab_slice *s, const struct lab_no
 	return fetch(lab, s, &none, n->line, n->sectors, t + 1 + lab->m.dram_latency);
 }
 
+/* l2.writes = through: write the sectors to DRAM; a line that the L2 holds is kept up to date. */
+static uint64_t write_through(struct lab *lab, struct lab_slice *s, const struct lab_node *n, int way, uint64_t ready)
+{
+	uint32_t slice, set, group, i, sectors = lab_sectors(n->sectors);
+
+	locate(lab, n->line, &slice, &set, &group);
+	for (i = 0; i < sectors; i++)
+		dram(lab, s, group, (ready + lab->m.dram_latency) << LAB_FRACTION);
+	lab->stats.l2_write[way < 0 ? LAB_MISS : LAB_HIT] += sectors;
+	lab->stats.l2_written_through += sectors;
+	lab->stats.dram_writes += sectors;
+	if (way >= 0)
+		lab_touch(&s->tags, n->set * s->tags.ways + (uint32_t)way);
+	return ready;
+}
+
 /*
  * Look up the sectors of a request; the slice starts it in cycle @t. Returns the cycle in which the
  * data is available (a write: is accepted).
@@ -333,6 +349,8 @@ static uint64_t l2_access(struct lab *lab, struct lab_slice *s, const struct lab
 	int way = lab_find(g, n->set, n->line);
 	struct lab_way *w;
 
+	if (lab->m.l2_writes && n->op != LAB_LOAD)
+		return write_through(lab, s, n, way, ready);
 	if (way < 0 && n->op == LAB_LOAD && n->reply_to == LAB_REPLY_TO_UNIT && lab->unit[n->owner].bypasses_l2)
 		return bypass(lab, s, n, t);
 	at = n->set * g->ways + (uint32_t)way;

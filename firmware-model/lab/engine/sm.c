@@ -458,12 +458,39 @@ static bool lsu_operation(struct lab *lab, unsigned sm, struct lab_warp *w, cons
 	return true;
 }
 
+/* sm.loads: a load occupies a slot until all of its warp's loads are complete. False: none is free. */
+static bool take_load_slot(struct lab *lab, unsigned sm, struct lab_warp *w)
+{
+	struct lab_sm *s = &lab->sm[sm];
+	uint64_t now = lab->calendar.now;
+	unsigned i, first = 0;
+
+	for (i = 1; i < lab->m.loads; i++)
+		if (s->load_until[i] < s->load_until[first])
+			first = i;
+	if (s->load_until[first] == UINT64_MAX) {
+		s->lsu_stalled = true;
+		s->stalled_since = now;
+		return false;
+	}
+	if (s->load_until[first] > now) {
+		lab->stats.lsu_stalled += s->load_until[first] - now;
+		schedule_lsu(lab, sm, s->load_until[first]);
+		return false;
+	}
+	s->load_until[first] = UINT64_MAX;
+	w->loads |= 1ull << first;
+	w->pending[LAB_LOADS]++;	/* until the LSU has sent all transactions */
+	return true;
+}
+
 void lab_lsu_run(struct lab *lab, unsigned sm)
 {
 	struct lab_sm *s = &lab->sm[sm];
 	uint64_t now = lab->calendar.now;
 	struct lab_warp *w;
 	const struct lab_op *op;
+	bool slots;
 
 	if (s->lsu_event)
 		return;
@@ -477,10 +504,16 @@ void lab_lsu_run(struct lab *lab, unsigned sm)
 		}
 		w = &lab->warp[sm * lab->m.warps + s->fifo[s->fifo_head] + 1];
 		op = &w->op[w->op_next];
-		if (!s->lsu_active)
+		slots = lab->m.loads && op->kind == LAB_LOAD;
+		if (!s->lsu_active) {
+			if (slots && !take_load_slot(lab, sm, w))
+				return;
 			begin_op(lab, s, w, op);
+		}
 		if (!lsu_operation(lab, sm, w, op))
 			return;
+		if (slots)
+			lab_warp_done(lab, w, LAB_LOADS, now);
 		w->op_next++;
 		if (!--w->queued) {
 			s->fifo_head = (uint8_t)((s->fifo_head + 1) % LAB_WARPS_MAX);

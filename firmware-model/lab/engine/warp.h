@@ -94,6 +94,7 @@ struct lab_warp {
 	uint32_t age;
 	uint32_t pending[LAB_BOARDS];
 	uint64_t done[LAB_BOARDS];	/* latest known completion cycle */
+	uint64_t loads;			/* the SM's slots that its loads occupy, if these are limited */
 	uint64_t not_before;
 	void *answer;
 	uint32_t answer_bytes;

@@ -115,6 +115,9 @@ TEST(stores_mark_partial_sectors)
 	CHECK_EQ(c.partial[0], 0x4);
 	coalesce(0x0000000f, 3, 128, LAB_STORE);	/* four 8-byte elements: a sector */
 	CHECK_EQ(c.partial[0], 0);
+	coalesce(0x000000ff, 2, 64, LAB_STORE);		/* 64-byte units have both sectors: the second is not written */
+	CHECK_EQ(c.bits[0], 0x3);
+	CHECK_EQ(c.partial[0], 0x2);
 }
 
 /* The SIMD and the portable implementation agree with each other and with a direct count. */
@@ -126,7 +129,7 @@ TEST(simd_and_portable_coalescers_agree)
 
 	for (round = 0; round < 20000; round++) {
 		unsigned width = 2 + (test_random(&seed) & 1), kind = test_random(&seed) % 3;
-		unsigned unit = test_random(&seed) & 1 ? 32 : 128;
+		unsigned unit = kind == LAB_ATOMIC ? 32u << test_random(&seed) % 2 * 2 : 32u << test_random(&seed) % 3;
 		uint32_t range = 1u << (1 + test_random(&seed) % 24);
 
 		for (i = 0; i < 32; i++)
@@ -141,6 +144,8 @@ TEST(simd_and_portable_coalescers_agree)
 		CHECK(kind != LAB_STORE || !memcmp(c.partial, d.partial, c.n));
 		if (kind == LAB_ATOMIC)
 			continue;
+		for (i = 0; i < c.n && unit == 64; i++)
+			CHECK_EQ(c.bits[i], 3u << (c.unit[i] / LAB_SECTOR & 2));
 		for (i = distinct = 0; i < 32; i++) {
 			for (j = 0; j < i; j++)
 				if (mask >> j & 1 && (at[j] << width) / unit == (at[i] << width) / unit)

@@ -141,6 +141,27 @@ TEST(l2_writes_back_dirty_victims)
 	CHECK_EQ(s->dram_writes, 4);			/* line 4, the older one */
 }
 
+/* Every write goes to DRAM, and none allocates: the loads in between miss. */
+TEST(l2_writes_through)
+{
+	struct args a = { .step = { 0, 0, 0, 0, ~0u }, .mixed = true }; /* load, store, load, store */
+
+	hand("l2.writes=through");
+	run(&a, LAB_DEVICE);
+	CHECK_EQ(s->dram_reads, 4);
+	CHECK_EQ(s->dram_writes, 8);
+	CHECK_EQ(s->l2_write[LAB_HIT], 8);
+	CHECK_EQ(s->l2_read[LAB_HIT], 4);		/* the store evicted the line from the L1 only */
+	CHECK_EQ(s->l2_evicted_sectors, 0);
+	hand("l2.writes=through");
+	a = (struct args){ .step = { 0, 0, ~0u }, .atomic = true };
+	run(&a, LAB_DEVICE);
+	CHECK_EQ(s->dram_reads, 0);
+	CHECK_EQ(s->dram_writes, 8);
+	CHECK_EQ(s->l2_write[LAB_MISS], 8);
+	CHECK_EQ(((uint32_t *)a.a.data)[31], 2);
+}
+
 /* A load of a partly written sector must fetch the rest. */
 TEST(partial_sector_is_fetched_before_a_load)
 {
@@ -182,6 +203,44 @@ TEST(lsu_stalls_without_free_mshr)
 	/* 8 lines hold none of the first 24 until they return */
 	CHECK_EQ(s->l1_load[LAB_MISS], 64);
 	CHECK(s->lsu_stalled > 0);
+}
+
+/* Each of four warps loads two lines of its own, and waits for both. */
+static void two_lines(struct lab_warp *w, const void *p)
+{
+	struct args *a = (struct args *)(uintptr_t)p;
+
+	lab_load32(w, 0, &a->a, lab_lane() + w->in_block * 64);
+	lab_load32(w, 0, &a->a, lab_lane() + w->in_block * 64 + 32);
+	lab_wait(w);
+	a->end[w->in_block] = lab_now(w->lab);
+}
+ONE_KERNEL(two_lines);
+
+/* sm.loads: an instruction enters the LSU when another's data has arrived. */
+TEST(loads_in_flight_are_limited)
+{
+	static const char *const set[] = { "sm.loads=1", "sm.loads=2", "sm.loads=8", "sm.loads=0" };
+	const uint64_t miss = 30 + 1 + 10 + 50 + 70 + 25 + 16 + 1 + 10 + 4, same_row = miss - 15;
+	uint64_t last[4];
+	unsigned i, k;
+
+	for (i = 0; i < 4; i++) {
+		struct args a = { 0 };
+
+		hand(set[i]);
+		a.a = array_of(lab, "a", 1024);
+		CHECKF(!launch(lab, &two_lines_kernel, &a, 1, 128), "%s", err.text);
+		CHECK_EQ(s->l1_load[LAB_MISS], 8);
+		for (last[i] = k = 0; k < 4; k++)
+			last[i] = a.end[k] > last[i] ? a.end[k] : last[i];
+	}
+	/* one at a time: of each pair, the second line is in an open row */
+	CHECK_EQ(last[0], 100 + 4 * (miss + same_row));
+	/* a pair at a time: the second line is 16 cycles of the bus behind the first */
+	CHECK_EQ(last[1], 100 + 4 * (miss + 16));
+	CHECK(last[2] < last[1]);
+	CHECK_EQ(last[3], last[2]);
 }
 
 /* Warp 0 loads from 32 lines with 4 MSHRs; warp 1's atomic is behind it in the LSU. */

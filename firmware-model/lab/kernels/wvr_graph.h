@@ -26,13 +26,14 @@ enum lab_wvr_algorithm {
 };
 enum lab_wvr_mapping {
 	LAB_MAP_VERTEX, LAB_MAP_EDGE, LAB_MAP_WARP, LAB_MAP_BLOCK, LAB_MAP_TWC, LAB_MAP_TWCE, LAB_MAP_EGHW, LAB_MAP_WEAVER, LAB_WVR_MAPPINGS,
-	LAB_MAP_FEATURE = LAB_WVR_MAPPINGS, /* GCN: a thread per vertex and feature, no atomics */
+	/* GCN: a thread per feature and vertex, no atomics; the vertex or the feature changes from lane to lane */
+	LAB_MAP_FEATURE = LAB_WVR_MAPPINGS, LAB_MAP_VERTEX_FEATURE, LAB_WVR_ALL_MAPPINGS
 };
 enum lab_wvr_stage {
 	LAB_STAGE_INIT, LAB_STAGE_REGISTER, LAB_STAGE_WORK_ID, LAB_STAGE_EDGE, LAB_STAGE_GATHER, LAB_STAGES
 };
 extern const char *const lab_wvr_algorithm_name[LAB_WVR_ALGORITHMS];
-extern const char *const lab_wvr_mapping_name[LAB_MAP_FEATURE + 1];
+extern const char *const lab_wvr_mapping_name[LAB_WVR_ALL_MAPPINGS];
 
 struct lab_wvr_config {
 	enum lab_wvr_mapping mapping;

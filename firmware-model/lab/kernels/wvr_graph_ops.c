@@ -2,7 +2,7 @@
 /*
  * The operators of a graph convolution (SparseWeaver, section V-I): y = A x and z[v] = sum of y[u]
  * / sqrt(d(v) d(u)), with 16 features per vertex. Edge mappings: a lane adds all features of its
- * edge by atomics and computes the coefficient once. Feature mapping: a lane has one vertex and one
+ * edge by atomics and computes the coefficient once. Feature mappings: a lane has one vertex and one
  * feature, sums without atomics, and computes the coefficient itself. Also the hash lookup of
  * algorithm 1.
  */
@@ -64,8 +64,12 @@ LAB_INLINE lab_mask graphsum_edge(struct lab_warp *w, const struct gather_args *
 	return 0;
 }
 
-/* S_vm by features: 16 lanes per vertex. */
-LAB_INLINE void by_feature(struct lab_warp *w, const struct gather_args *a, bool sum)
+/*
+ * S_vm by features: "first parallelize the weight dimension and the vertex dimension". Either features
+ * are the outer dimension, and lanes have one feature of 32 vertices (@inner false), or the inner one:
+ * 16 lanes per vertex.
+ */
+LAB_INLINE void by_feature(struct lab_warp *w, const struct gather_args *a, bool inner, bool sum)
 {
 	lab_u32 i = lab_thread(w), v, f, e, end, other, own = lab_all(1), d, m = lab_all(1);
 	lab_f32 all, x;
@@ -73,8 +77,8 @@ LAB_INLINE void by_feature(struct lab_warp *w, const struct gather_args *a, bool
 	lab_alu(w, 6);
 	for (; i[0] < a->n * F; i += threads_of(w)) {
 		lab_alu(w, 5);
-		v = i / F;
-		f = i % F;
+		v = inner ? i / F : i % a->n;
+		f = inner ? i % F : i / a->n;
 		all = lab_all_f32(0);
 		LAB_IF(w, lab_lt(i, lab_all(a->n * F))) {
 			csr_neighbor(w, a, &v, &e, &end);
@@ -94,21 +98,22 @@ LAB_INLINE void by_feature(struct lab_warp *w, const struct gather_args *a, bool
 				e += 1;
 			}
 			lab_alu(w, 2);
-			lab_store_f32(w, OUT, &a->out, i, all);
+			lab_store_f32(w, OUT, &a->out, v * F + f, all);
 		}
 	}
 }
-LAB_PROGRAM static void spmm_feature(struct lab_warp *w, const void *p)
-{
-	by_feature(w, p, false);
-}
-LAB_PROGRAM static void graphsum_feature(struct lab_warp *w, const void *p)
-{
-	by_feature(w, p, true);
-}
-const struct lab_kernel lab_wvr_feature[2] = {
-	{ .name = "spmm by_feature", .warp = spmm_feature, .statement = lab_wvr_statements, .statements = STATEMENTS },
-	{ .name = "graphsum by_feature", .warp = graphsum_feature, .statement = lab_wvr_statements, .statements = STATEMENTS },
+#define FEATURE_PROGRAM(id, inner, sum)                                                             \
+	LAB_PROGRAM static void id(struct lab_warp *w, const void *p)                              \
+	{                                                                                          \
+		by_feature(w, p, inner, sum);                                                      \
+	}
+FEATURE_PROGRAM(spmm_feature, false, false)
+FEATURE_PROGRAM(graphsum_feature, false, true)
+FEATURE_PROGRAM(spmm_vertex_feature, true, false)
+FEATURE_PROGRAM(graphsum_vertex_feature, true, true)
+const struct lab_kernel lab_wvr_feature[2][2] = {
+	{ LAB_KERNEL(spmm_feature, lab_wvr_statements, 0), LAB_KERNEL(graphsum_feature, lab_wvr_statements, 0) },
+	{ LAB_KERNEL(spmm_vertex_feature, lab_wvr_statements, 0), LAB_KERNEL(graphsum_vertex_feature, lab_wvr_statements, 0) },
 };
 
 /* "Initialization" (section V-I): clear the output. */

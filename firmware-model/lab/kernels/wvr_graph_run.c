@@ -15,8 +15,8 @@ const char *const lab_wvr_algorithm_name[LAB_WVR_ALGORITHMS] = {
 	"bfs", "sssp", "pr", "cc", "spmm", "graphsum", "hash",
 };
 
-const char *const lab_wvr_mapping_name[LAB_MAP_FEATURE + 1] = {
-	"vertex", "edge", "warp", "block", "twc", "twce", "EGHW", "SparseWeaver", "feature",
+const char *const lab_wvr_mapping_name[LAB_WVR_ALL_MAPPINGS] = {
+	"vertex", "edge", "warp", "block", "twc", "twce", "EGHW", "SparseWeaver", "feature", "vertex and feature",
 };
 
 /* Cycles are counted without the launch latency, which is the same under every mapping. */
@@ -58,7 +58,6 @@ static int pagerank(struct run *r, struct gtu_error *err)
 
 	lab_ranks_init(g, r->a.out.data);
 	r->a.push = r->config->push;
-	r->a.leave_out = r->config->leave_out;
 	for (v = 0; v < g->n; v++) {
 		d = (uint32_t)(g->row[v + 1] - g->row[v]);
 		((float *)r->a.value.data)[v] = (float)(1 / (double)g->n) / (float)(d ? d : 1);
@@ -80,8 +79,8 @@ static int operators(struct run *r, struct gtu_error *err)
 		return rc;
 	r->report->init_cycles = r->report->cycles;
 	memcpy(r->a.value.data, r->config->in, 4ull * LAB_WVR_FEATURES * r->config->graph->n);
-	if (r->config->mapping == LAB_MAP_FEATURE)
-		return launch(r, &lab_wvr_feature[sum], true, err);
+	if (r->config->mapping >= LAB_MAP_FEATURE)
+		return launch(r, &lab_wvr_feature[r->config->mapping - LAB_MAP_FEATURE][sum], true, err);
 	return launch(r, sum ? &lab_wvr_graphsum[r->config->mapping] : &lab_wvr_spmm[r->config->mapping], true, err);
 }
 
@@ -130,7 +129,7 @@ static int check(const struct lab_machine *m, const struct lab_wvr_config *confi
 				g->name);
 	if (weights && lab_graph_weights(g, lab_wvr_algorithm_name[config->algorithm], err))
 		return GTU_ERR_USAGE;
-	if (config->mapping == LAB_MAP_FEATURE && !gcn)
+	if (config->mapping >= LAB_MAP_FEATURE && !gcn)
 		return gtu_fail(err, GTU_ERR_USAGE, "%s has no features to map", lab_wvr_algorithm_name[config->algorithm]);
 	if (config->algorithm == LAB_WVR_HASH && (config->mapping == LAB_MAP_EDGE || config->mapping == LAB_MAP_EGHW))
 		return gtu_fail(err, GTU_ERR_USAGE, "the hash lookup has no edge list, which mapping %s needs",
@@ -192,6 +191,7 @@ int lab_wvr_run(const struct lab_machine *m, const struct lab_wvr_config *config
 	if (!rc && r.a.eghw)
 		lab_eghw_graph(r.a.eghw, &r.a.row, &r.a.col, weights ? &r.a.weight : NULL);
 	r.a.stage = report->stage;
+	r.a.leave_out = config->leave_out;
 	rc = rc ? rc : execute(&r, err);
 	if (!rc) {
 		memcpy(result, ranks ? r.a.out.data : r.a.value.data, ranks ? (size_t)(r.a.out.bytes - (config->algorithm == LAB_WVR_HASH ? 4 : 0)) : 4 * (size_t)config->graph->n);

@@ -64,7 +64,8 @@ LAB_INLINE void csr_neighbor(struct lab_warp *w, const struct gather_args *a, co
 extern const struct lab_kernel lab_wvr_bfs[LAB_WVR_MAPPINGS], lab_wvr_sssp[LAB_WVR_MAPPINGS],
 	lab_wvr_pr[LAB_WVR_MAPPINGS], lab_wvr_cc[LAB_WVR_MAPPINGS], lab_wvr_spmm[LAB_WVR_MAPPINGS],
 	lab_wvr_graphsum[LAB_WVR_MAPPINGS], lab_wvr_hash[LAB_WVR_MAPPINGS];
-extern const struct lab_kernel lab_wvr_feature[2];	/* SPMM, GRAPHSUM by vertex and feature */
+/* SPMM, GRAPHSUM by LAB_MAP_FEATURE and LAB_MAP_VERTEX_FEATURE */
+extern const struct lab_kernel lab_wvr_feature[2][2];
 extern const struct lab_kernel lab_wvr_pr_apply, lab_wvr_cc_apply, lab_wvr_initialize;
 
 #endif

@@ -199,6 +199,30 @@ TEST(every_mapping_matches_the_reference)
 	}
 }
 
+/* Figure 9 leaves filtered vertices out, section III-C registers them with degree 0: the same work. */
+TEST(filtered_vertices_are_left_out)
+{
+	static const unsigned filters[] = { LAB_WVR_BFS, LAB_WVR_SSSP };
+	struct gtu_graph *g = generated((struct gtu_generate_options){ .kind = GTU_GEN_ROAD, .n = 1100, .seed = 3, .random_weights = 64 });
+	struct lab_machine m = machine_of("vortex", NULL);
+	struct lab_wvr_report r[2];
+	unsigned i, k;
+
+	for (i = 0; i < 2; i++) {
+		for (k = 0; k < 2; k++) {
+			struct lab_wvr_config config = config_of(g, filters[i], LAB_MAP_WEAVER);
+
+			config.leave_out = k;
+			CHECKF(!lab_wvr_run(&m, &config, NULL, result, &r[k], &err), "%s", err.text);
+		}
+		CHECK_EQ(r[0].weaver.core.registered % g->n, 0);
+		CHECK(4 * r[1].weaver.core.registered < 3 * r[0].weaver.core.registered);
+		CHECK(r[1].weaver.core.work > 0);
+		CHECK(r[1].gather_cycles < r[0].gather_cycles);
+	}
+	gtu_graph_close(g);
+}
+
 /* A path that ends in a star's centre: few vertices, and one vertex for all lanes. */
 TEST(small_graphs)
 {
@@ -250,7 +274,7 @@ TEST(convolution_and_lookups)
 				sum[16 * v + f] = (float)s;
 				all[16 * v + f] = (float)size;
 			}
-		for (k = 0; k <= LAB_MAP_FEATURE; k++) {
+		for (k = 0; k < LAB_WVR_ALL_MAPPINGS; k++) {
 			struct lab_wvr_config config = config_of(g, a, k);
 
 			config.in = in;

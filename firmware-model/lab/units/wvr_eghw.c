@@ -28,11 +28,10 @@ struct sm {
 	/* the current vertex */
 	uint32_t now, start, degree;
 	bool looking_up;		/* its row offsets are in flight */
-	uint32_t row_line;		/* last row offset line read; 0: none */
+	uint32_t row_unit;		/* last unit of row offsets read; 0: none */
 	/* the current group */
 	uint32_t lanes, group[4][LAB_LANES];
-	uint64_t line[2 * LAB_LANES];	/* lines to read for it */
-	uint8_t sectors[2 * LAB_LANES];
+	uint32_t line[2 * LAB_LANES];	/* units to read for it */
 	uint32_t lines, issued;
 	bool fetching;
 	uint64_t since, edge;		/* fetching since this cycle; cycles of earlier groups */
@@ -53,37 +52,42 @@ struct lab_eghw {
 	struct sm *sm;
 };
 
-static void ask_memory(struct lab_eghw *u, unsigned at, uint64_t line, unsigned sectors)
-{
-	u->sm[at].outstanding++;
-	lab_unit_memory(u->lab, u->unit, at, LAB_LOAD, line, sectors, at);
-}
-
 static uint32_t word(const struct lab_array *a, uint32_t i)
 {
 	return ((const uint32_t *)a->data)[i];
 }
 
-/* Line number of a word; never 0. */
-static uint32_t line_of(const struct lab_array *a, uint32_t i)
+/* A request reads a unit of the machine's coalescer, as a load of a warp does. Units are numbered from 1. */
+static uint32_t unit_of(const struct lab_eghw *u, const struct lab_array *a, uint32_t i)
 {
-	return (uint32_t)((a->addr + 4ull * i) / LAB_LINE);
+	return (uint32_t)((a->addr + 4ull * i) / u->m->load_unit);
 }
 
-/* Add the lines of elements @first to @first + @n - 1; sectors of the last line are merged. */
-static void add_lines(struct sm *s, const struct lab_array *a, uint32_t first, uint32_t n)
+static uint64_t line_of(const struct lab_eghw *u, uint32_t unit)
 {
-	uint32_t i;
+	return (uint64_t)unit * u->m->load_unit & ~(uint64_t)(LAB_LINE - 1);
+}
 
-	for (i = first; i < first + n; i++) {
-		uint64_t addr = a->addr + 4ull * i, line = addr & ~(uint64_t)(LAB_LINE - 1);
+static unsigned sectors_of(const struct lab_eghw *u, uint32_t unit)
+{
+	const unsigned sectors = u->m->load_unit / LAB_SECTOR;
 
-		if (!s->lines || s->line[s->lines - 1] != line) {
-			s->line[s->lines] = line;
-			s->sectors[s->lines++] = 0;
-		}
-		s->sectors[s->lines - 1] |= (uint8_t)(1u << (addr / LAB_SECTOR % 4));
-	}
+	return ((1u << sectors) - 1) << (unit * sectors % 4);
+}
+
+/* Add the unit of an element, unless it is the last one's. */
+static void add_unit(const struct lab_eghw *u, struct sm *s, const struct lab_array *a, uint32_t i)
+{
+	const uint32_t unit = unit_of(u, a, i);
+
+	if (!s->lines || s->line[s->lines - 1] != unit)
+		s->line[s->lines++] = unit;
+}
+
+static void ask_memory(struct lab_eghw *u, unsigned at, uint32_t unit)
+{
+	u->sm[at].outstanding++;
+	lab_unit_memory(u->lab, u->unit, at, LAB_LOAD, line_of(u, unit), sectors_of(u, unit), at);
 }
 
 static bool next_vertex(struct sm *s)
@@ -109,7 +113,7 @@ static void assign_lanes(struct sm *s)
 	s->degree -= n;
 }
 
-/* Add the lines of all neighbors, then of weights: lanes of one vertex are adjacent. */
+/* Add the units of all neighbors, then of weights: lanes of one vertex are adjacent. */
 static void list_lines(struct lab_eghw *u, struct sm *s, uint64_t cycle)
 {
 	const struct lab_array *array[2] = { &u->col, &u->weight };
@@ -119,7 +123,7 @@ static void list_lines(struct lab_eghw *u, struct sm *s, uint64_t cycle)
 	s->lines = s->issued = 0;
 	for (k = 0; k < 2; k++)
 		for (i = 0; i < s->lanes && array[k]->data; i++) {
-			add_lines(s, array[k], s->group[1][i], 1);
+			add_unit(u, s, array[k], s->group[1][i]);
 			s->group[2 + k][i] = word(array[k], s->group[1][i]);
 		}
 	s->fetching = true;
@@ -157,8 +161,7 @@ static uint64_t step(struct lab_eghw *u, unsigned at, uint64_t cycle)
 		return NO_CYCLE;
 	if (s->fetching) {
 		while (s->issued < s->lines && s->outstanding < u->requests) {
-			ask_memory(u, at, s->line[s->issued], s->sectors[s->issued]);
-			s->issued++;
+			ask_memory(u, at, s->line[s->issued++]);
 		}
 		if (s->outstanding)
 			return NO_CYCLE;
@@ -171,7 +174,7 @@ static uint64_t step(struct lab_eghw *u, unsigned at, uint64_t cycle)
 			return NO_CYCLE;
 		s->start = word(&u->row, s->now);
 		s->degree = word(&u->row, s->now + 1) - s->start;
-		s->row_line = line_of(&u->row, s->now + 1);
+		s->row_unit = unit_of(u, &u->row, s->now + 1);
 		s->looking_up = false;
 	}
 	if (s->degree) {
@@ -181,11 +184,11 @@ static uint64_t step(struct lab_eghw *u, unsigned at, uint64_t cycle)
 		return cycle + 1;
 	}
 	if (next_vertex(s)) {
-		first = line_of(&u->row, s->now);
-		if (first != s->row_line)
-			ask_memory(u, at, (uint64_t)first * LAB_LINE, 0xf);
-		if (line_of(&u->row, s->now + 1) != first)
-			ask_memory(u, at, (uint64_t)(first + 1) * LAB_LINE, 0xf);
+		first = unit_of(u, &u->row, s->now);
+		if (first != s->row_unit)
+			ask_memory(u, at, first);
+		if (unit_of(u, &u->row, s->now + 1) != first)
+			ask_memory(u, at, first + 1);
 		s->looking_up = true;
 		/* read the vertex from the buffer */
 		return s->outstanding ? NO_CYCLE : cycle + u->m->shared_latency;

@@ -18,8 +18,8 @@ struct weaver_key {
 	enum lab_wvr_mapping mapping;
 	bool push;
 	uint32_t latency, entries;	/* of the tables; 0: as built */
-	/* read entries ahead; do not register filtered vertices; both in addition to the build */
-	bool ahead, leave_out;
+	/* read an entry when the previous one is used up; do not register filtered vertices */
+	bool serial, leave_out;
 	const char *set[2];		/* machine settings, literals; NULL: none */
 };
 
@@ -56,6 +56,32 @@ int weaver_add(struct weaver *s, const struct gtu_graph *g, const char *label, c
 /* Run all planned runs. GTU_ERR_VERIFY: a result differs from the reference's. */
 int weaver_run_all(struct weaver *s, struct gtu_error *err);
 void weaver_free(struct weaver *s);
+
+/* ---- Figures (lab_sparseweaver.c) ------------------------------------------------------------ */
+
+#define WEAVER_KEY(g, a, m, ...) ((struct weaver_key){ .graph = (g), .algorithm = (a), .mapping = (m), ##__VA_ARGS__ })
+#define EIGHT_CORES	"sm.count=8"
+
+static inline double weaver_cycles(struct weaver *s, struct weaver_key key)
+{
+	return (double)weaver_report(s, key)->cycles;
+}
+
+static inline double weaver_over_vertex(struct weaver *s, unsigned g, enum lab_wvr_algorithm a, enum lab_wvr_mapping m)
+{
+	double base = weaver_cycles(s, WEAVER_KEY(g, a, LAB_MAP_VERTEX));
+
+	return base / weaver_cycles(s, WEAVER_KEY(g, a, m));
+}
+
+/* Subjects with these symbols, separated by blanks. With files: as many, the first ones. */
+unsigned weaver_pick(const struct weaver *s, const char *symbols, unsigned *index);
+/* Sensitivity to memory and caches (lab_sparseweaver_memory.c). */
+void weaver_figure12(struct weaver *s);
+void weaver_figure13(struct weaver *s);
+void weaver_figure14(struct weaver *s);
+void weaver_figure15(struct weaver *s);
+
 /* Read the parameters, and --set wvr.KEY=NUMBER. */
 int weaver_parameters(struct weaver *s, struct gtu_error *err);
 

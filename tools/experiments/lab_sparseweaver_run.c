@@ -22,18 +22,27 @@ static bool same_text(const char *a, const char *b)
 static bool same_key(const struct weaver_key *a, const struct weaver_key *b)
 {
 	return a->graph == b->graph && a->algorithm == b->algorithm && a->mapping == b->mapping && a->push == b->push &&
-	       a->ahead == b->ahead && a->leave_out == b->leave_out && a->latency == b->latency && a->entries == b->entries &&
+	       a->serial == b->serial && a->leave_out == b->leave_out && a->latency == b->latency && a->entries == b->entries &&
 	       same_text(a->set[0], b->set[0]) && same_text(a->set[1], b->set[1]);
+}
+
+static struct weaver_run *find_run(const struct weaver *s, const struct weaver_key *key)
+{
+	unsigned i;
+
+	for (i = 0; i < s->runs; i++)
+		if (same_key(&s->run[i].key, key))
+			return &s->run[i];
+	return NULL;
 }
 
 const struct lab_wvr_report *weaver_report(struct weaver *s, struct weaver_key key)
 {
 	static const struct lab_wvr_report ones = { .cycles = 1, .gather_cycles = 1, .warp_iterations = 1, .stage = { 1 } };
-	unsigned i;
+	struct weaver_run *run = find_run(s, &key);
 
-	for (i = 0; i < s->runs; i++)
-		if (same_key(&s->run[i].key, &key))
-			return s->r->planning ? &ones : &s->run[i].report;
+	if (run)
+		return s->r->planning ? &ones : &run->report;
 	if (!s->r->planning)
 		abort();		/* a figure uses a run that it did not plan */
 	if (s->runs == s->capacity) {
@@ -130,27 +139,24 @@ static int same_features(const struct weaver_subject *t, const float *z, struct 
 	return 0;
 }
 
-/* Run SpMM, then GraphSum on its output; the report is that of the requested one. */
+/* Run SpMM, then GraphSum on its output; @first is SpMM's report. */
 static int convolution(const struct lab_machine *m, struct lab_wvr_config *config, const struct weaver_subject *t,
-		       const struct gtu_progress *progress, struct lab_wvr_report *report, struct gtu_error *err)
+		       const struct gtu_progress *progress, struct lab_wvr_report *first, struct lab_wvr_report *report,
+		       struct gtu_error *err)
 {
 	size_t n = LAB_WVR_FEATURES * t->g.n, i;
 	float *x = malloc(4 * n), *y = malloc(4 * n);
-	struct lab_wvr_report first;
-	enum lab_wvr_algorithm wanted = config->algorithm;
 	int rc = x && y ? 0 : gtu_fail(err, GTU_ERR_NOMEM, "out of memory for the features of %s", t->g.name);
 
 	for (i = 0; i < n && !rc; i++)
 		x[i] = (float)gtu_gcn_feature(GCN_SEED, i / LAB_WVR_FEATURES, (uint32_t)(i % LAB_WVR_FEATURES));
 	config->in = x;
 	config->algorithm = LAB_WVR_SPMM;
-	rc = rc ? rc : lab_wvr_run(m, config, progress, (uint32_t *)y, &first, err);
+	rc = rc ? rc : lab_wvr_run(m, config, progress, (uint32_t *)y, first, err);
 	config->in = y;
 	config->algorithm = LAB_WVR_GRAPHSUM;
 	rc = rc ? rc : lab_wvr_run(m, config, progress, (uint32_t *)x, report, err);
 	rc = rc ? rc : same_features(t, x, err);
-	if (!rc && wanted == LAB_WVR_SPMM)
-		*report = first;
 	free(x);
 	free(y);
 	return rc;
@@ -211,7 +217,7 @@ static int job(void *ctx, unsigned i, const struct gtu_progress *progress, struc
 		config.shape.table_latency = k->latency;
 	if (k->entries)
 		config.shape.entries = k->entries;
-	config.shape.read_ahead |= k->ahead;
+	config.shape.read_ahead &= !k->serial;
 	config.leave_out |= k->leave_out;
 	rc = k->set[0] ? lab_machine_set(&m, k->set[0], err) : 0;
 	rc = rc || !k->set[1] ? rc : lab_machine_set(&m, k->set[1], err);
@@ -219,8 +225,14 @@ static int job(void *ctx, unsigned i, const struct gtu_progress *progress, struc
 		return rc;
 	if (k->algorithm == LAB_WVR_HASH)
 		return lookups(&m, &config, t, progress, &run->report, err);
-	if (k->algorithm >= LAB_WVR_GRAPH_ALGORITHMS)
-		return convolution(&m, &config, t, progress, &run->report, err);
+	if (k->algorithm == LAB_WVR_SPMM)	/* GraphSum's run has its report */
+		return 0;
+	if (k->algorithm == LAB_WVR_GRAPHSUM) {
+		struct weaver_key spmm = *k;
+
+		spmm.algorithm = LAB_WVR_SPMM;
+		return convolution(&m, &config, t, progress, &find_run(s, &spmm)->report, &run->report, err);
+	}
 	result = malloc(4 * t->g.n + 4);
 	rc = result ? lab_wvr_run(&m, &config, progress, result, &run->report, err) :
 	     gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %s", t->g.name);
@@ -237,10 +249,10 @@ int weaver_run_all(struct weaver *s, struct gtu_error *err)
 	s->r->planning = true;
 	/* one run executes both operators, and the reference covers both */
 	for (i = 0; i < s->runs; i++)
-		if (s->run[i].key.algorithm == LAB_WVR_SPMM) {
+		if (s->run[i].key.algorithm == LAB_WVR_SPMM || s->run[i].key.algorithm == LAB_WVR_GRAPHSUM) {
 			struct weaver_key both = s->run[i].key;
 
-			both.algorithm = LAB_WVR_GRAPHSUM;
+			both.algorithm = LAB_WVR_SPMM + LAB_WVR_GRAPHSUM - both.algorithm;
 			weaver_report(s, both);
 		}
 	rc = rc ? rc : lab_jobs(s->subjects * LAB_WVR_ALGORITHMS, "reference", expect, s, s->r->progress, err);

@@ -230,7 +230,7 @@ build/tests/%.fatbin: tests/cuda/%.cu $(TEST_CUDA_HEADERS)
 endif
 
 # files that these tests open at run time
-$(addprefix $(B)/tests/,test_cuda test_gpu test_gpu_cpu test_records test_listings test_aperture test_weave_gpu): | $(FAKE_CUDA) $(TEST_FATBIN)
+$(addprefix $(B)/tests/,test_cuda test_gpu test_gpu_cpu test_gpu_limits test_records test_listings test_aperture test_weave_gpu): | $(FAKE_CUDA) $(TEST_FATBIN)
 
 .PHONY: unit-tests
 unit-tests: $(UNIT_BIN) $(FAKE_CUDA) $(TEST_FATBIN)

@@ -43,6 +43,7 @@ const char *gtu_kernel_name(uint32_t kernel);
 #define GTU_GPU_MEMORY_ALL UINT64_MAX
 #define GTU_GPU_MEMORY_NONE 1u		/* too little for an edge */
 
+struct gtu_placement;
 struct gtu_placement_options {
 	uint32_t edges;			/* enum gtu_edges */
 	uint32_t edge_bytes;		/* 4 or 8; 0: 4, or the graph's own width with _REGISTERED */
@@ -66,7 +67,12 @@ struct gtu_placement_options {
 	 * model, host memory stands for the BAR.
 	 */
 	struct gtu_device *board;
-	uint32_t reserved[2];		/* zero */
+	/*
+	 * Called with the plan before anything is allocated, also before each other plan that is tried
+	 * because memory was refused. May be NULL.
+	 */
+	void (*planned)(void *user, const struct gtu_placement *plan);
+	void *planned_user;
 };
 
 struct gtu_placement {
@@ -80,6 +86,11 @@ struct gtu_placement {
 	double managed_gbps, pinned_gbps; /* probe: random 128-byte blocks, GB/s (10^9); 0: not probed */
 	double seconds;			/* time that placement took */
 	char why[160];			/* the reason for the choice, a sentence */
+	/* The parts of GPU memory: vertex_bytes, the list (GTU_EDGES_DEVICE), cache_bytes, and these: */
+	uint64_t run_bytes;		/* a run of BFS, which needs most of the four original algorithms */
+	uint64_t reserved_bytes;	/* left to the driver and the kernels */
+	uint64_t free_bytes;		/* free before placement */
+	char given_up[160];		/* what was given up because memory was refused; "": nothing */
 };
 
 /*
@@ -87,7 +98,9 @@ struct gtu_placement {
  * placement. @opt NULL: all defaults. @g and its arrays must not change or move until then. Errors:
  * GTU_ERR_UNSUPPORTED: the device does not run whole algorithms, or the graph has more than 2^32 -
  * 2 vertices; GTU_ERR_USAGE: an option is out of range; GTU_ERR_INPUT: rows or targets out of
- * bounds; GTU_ERR_NOMEM, with the bytes required. Negative weights are refused by gtu_sssp() only.
+ * bounds; GTU_ERR_NOMEM, with the bytes required by part. If memory is refused, fewer edges are
+ * cached, and GTU_EDGES_AUTO takes another kind: pinned, then registered. Negative weights are
+ * refused by gtu_sssp() only.
  */
 int gtu_placement_create(struct gtu_device *dev, const struct gtu_graph *g, const struct gtu_placement_options *opt,
 	      struct gtu_error *err);

@@ -209,8 +209,13 @@ static void free_piece(struct piece *p)
 
 static CUresult allocate(void **ptr, size_t bytes)
 {
-	struct piece *p = new_piece(bytes);
+	struct piece *p;
 
+	if (fake_cuda.refuse_above && bytes >= fake_cuda.refuse_above && fake_cuda.refusals) {
+		fake_cuda.refusals--;
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	p = new_piece(bytes);
 	if (!p)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	p->next = pieces;

@@ -423,6 +423,12 @@ static int compute_repeatedly(struct run *r, struct gtu_error *err)
 	return rc;
 }
 
+static bool stdout_taken(const struct run *r)
+{
+	return cli_quiet() || (r->output && atomic_file_is_stdout(r->output)) ||
+	       (r->json && atomic_file_is_stdout(r->json));
+}
+
 static int compute(struct request *q, struct gtu_error *err)
 {
 	struct run *r = &q->run;
@@ -456,6 +462,10 @@ static int compute(struct request *q, struct gtu_error *err)
 		r->gpu.placement.edge_bytes = 4;
 	if (!rc && r->gpu.placement.edges == GTU_EDGES_APERTURE)
 		rc = gtu_open(r->gpu.board ? r->gpu.board : "/dev/gtu0", &r->gpu.placement.board, err);
+	if (!stdout_taken(r)) {
+		r->gpu.placement.planned = gpu_print_plan;
+		r->gpu.placement.planned_user = stdout;
+	}
 	if (!rc && r->opt.unit == GTU_WITH_GPU)
 		rc = gtu_placement_create(r->dev, &r->graph, &r->gpu.placement, err);
 	if (!rc)
@@ -489,12 +499,10 @@ static int verify(struct request *q, struct gtu_error *err)
 static int report(struct request *q, struct gtu_error *err)
 {
 	struct run *r = &q->run;
-	bool stdout_taken = (r->output && atomic_file_is_stdout(r->output)) ||
-			    (r->json && atomic_file_is_stdout(r->json));
 	int rc = 0;
 
 	cli_clear_bar();
-	if (!cli_quiet() && !stdout_taken)
+	if (!stdout_taken(r))
 		run_print(r, stdout);
 	if (r->output)
 		rc = run_write_output(r, err);
@@ -524,7 +532,8 @@ int cmd_run(int argc, char **argv)
 		rc = compute(&q, &err);
 	if (!rc && q.verify)
 		verify_rc = verify(&q, &verdict);
-	if (!rc && (!verify_rc || verify_rc == GTU_ERR_VERIFY))
+	/* a result is not lost because memory is short for its verification */
+	if (!rc && (!verify_rc || verify_rc == GTU_ERR_VERIFY || verify_rc == GTU_ERR_NOMEM))
 		rc = report(&q, &err);
 	if (!rc && verify_rc) {
 		rc = verify_rc;

@@ -116,6 +116,20 @@ void gpu_print_placement(const struct gtu_placement *p, FILE *to)
 	fprintf(to, "edges     %s, %s%s: %s; %s bytes of edges and weights, up to %s bytes of edges cached on the card; placed in %.3f s\n",
 		gtu_edges_name(p->edges), width, p->packed ? " with the weight" : "", p->why,
 		grouped(p->list_bytes), grouped(p->cache_bytes), p->seconds);
+	if (*p->given_up)
+		fprintf(to, "          given up for lack of memory: %s\n", p->given_up);
+}
+
+void gpu_print_plan(void *to, const struct gtu_placement *p)
+{
+	const uint64_t list = p->edges == GTU_EDGES_DEVICE ? p->list_bytes : 0;
+
+	fprintf(to, "memory    %s of %s free bytes of the card: rows %s, edges %s, cached edges up to %s, a run up to %s, reserved %s",
+		grouped(p->vertex_bytes + list + p->cache_bytes + p->run_bytes + p->reserved_bytes), grouped(p->free_bytes),
+		grouped(p->vertex_bytes), grouped(list), grouped(p->cache_bytes), grouped(p->run_bytes),
+		grouped(p->reserved_bytes));
+	fprintf(to, "; %s bytes of edges in host memory\n", grouped(p->list_bytes - list));
+	fflush(to);
 }
 
 void gpu_json_placement(struct json *j, const struct gtu_placement *p)
@@ -130,6 +144,10 @@ void gpu_json_placement(struct json *j, const struct gtu_placement *p)
 	json_u64(j, "list_bytes", p->list_bytes);
 	json_u64(j, "cache_bytes", p->cache_bytes);
 	json_u64(j, "vertex_bytes", p->vertex_bytes);
+	json_u64(j, "run_bytes", p->run_bytes);
+	json_u64(j, "reserved_bytes", p->reserved_bytes);
+	json_u64(j, "free_bytes", p->free_bytes);
+	json_string(j, "given_up", p->given_up);
 	json_double(j, "managed_gbps", p->managed_gbps);
 	json_double(j, "pinned_gbps", p->pinned_gbps);
 	json_double(j, "seconds", p->seconds);

@@ -194,21 +194,16 @@ static int prepare(struct bfs *b)
 	uint64_t source = r->opt->source, words = (r->graph.n + 31) / 32;
 	CUdeviceptr at;
 	void *args[] = { &b->visited, &skip, NULL };
-	int rc;
+	const struct gpu_part part[] = {
+		{ "visited vertices", 4 * words, &b->visited },
+		{ "frontier", 4 * words, &b->bits[0] }, { "next frontier", 4 * words, &b->bits[1] },
+		{ "queue", gpu_run_queue_bytes(r), &b->queue[0] }, { "next queue", gpu_run_queue_bytes(r), &b->queue[1] },
+		{ "loop queues", 2 * 8 * GPU_LOOP_ITEMS, &b->loop_queues },
+		{ "loop log", sizeof(struct gpu_level) * GPU_LOOP_STEPS, &b->loop_log },
+	};
+	/* compressed lists have no loops */
+	int rc = gpu_run_allocate(r, part, r->gpu->placement.edge_bytes ? 7 : 5);
 
-	rc = gpu_run_buffer(r, 4 * words, &b->visited);
-	if (!rc)
-		rc = gpu_run_buffer(r, 4 * words, &b->bits[0]);
-	if (!rc)
-		rc = gpu_run_buffer(r, 4 * words, &b->bits[1]);
-	if (!rc)
-		rc = gpu_run_queue(r, &b->queue[0]);
-	if (!rc)
-		rc = gpu_run_queue(r, &b->queue[1]);
-	if (!rc && r->gpu->placement.edge_bytes)
-		rc = gpu_run_buffer(r, 2 * 8 * GPU_LOOP_ITEMS, &b->loop_queues);
-	if (!rc && r->gpu->placement.edge_bytes)
-		rc = gpu_run_buffer(r, sizeof(struct gpu_level) * GPU_LOOP_STEPS, &b->loop_log);
 	gtu_phase(&r->phases, "traverse");
 	if (!rc)
 		rc = gpu_run_launch(r, "bfs_begin", NULL, false, r->graph.n, args);
@@ -260,8 +255,10 @@ static int widen(void *arg, uint64_t first, uint64_t end)
 	uint64_t v, reached = 0, edges = 0;
 
 	for (v = first; v < end; v++) {
-		l->to[v] = l->from[v] == GPU_UNREACHED ? GTU_UNREACHED : l->from[v];
-		if (l->from[v] == GPU_UNREACHED)
+		const uint32_t level = l->from[v];
+
+		l->to[v] = level == GPU_UNREACHED ? GTU_UNREACHED : level;
+		if (level == GPU_UNREACHED)
 			continue;
 		reached++;
 		edges += l->g->row[v + 1] - l->g->row[v];
@@ -275,21 +272,14 @@ static int copy_levels(struct bfs *b, uint64_t *level)
 {
 	struct gpu_run *r = &b->r;
 	struct levels l = { .g = r->g, .to = level, .stats = r->stats };
-	uint32_t *host = malloc(4 * r->graph.n);
+	uint32_t *narrow = (uint32_t *)level + r->graph.n;
 	int rc;
 
 	gtu_phase(&r->phases, "result");
-	if (!host)
-		return gtu_fail(r->err, GTU_ERR_NOMEM, "out of memory for the levels of %llu "
-				"vertices",
-				(unsigned long long)r->graph.n);
-	rc = gpu_download(r->gpu, host, b->level, 4 * r->graph.n, r->err);
-	l.from = host;
+	rc = gpu_download(r->gpu, narrow, b->level, 4 * r->graph.n, r->err);
+	l.from = narrow;
 	l.stats->edges = 0;
-	if (!rc)
-		gtu_parallel(widen, &l, r->graph.n);
-	free(host);
-	return rc;
+	return rc ? rc : gpu_widen(widen, &l, r->graph.n);
 }
 
 int gpu_bfs(struct gtu_device *dev, const struct gtu_algorithm_options *opt, void *level,
@@ -300,7 +290,7 @@ int gpu_bfs(struct gtu_device *dev, const struct gtu_algorithm_options *opt, voi
 	int rc = gpu_run_begin(&b.r, dev, "bfs", opt, stats, GPU_CACHE_NEIGHBOURS, err);
 
 	if (!rc)
-		rc = gpu_run_buffer(&b.r, 4 * b.r.graph.n, &b.level);
+		rc = gpu_run_allocate(&b.r, &(struct gpu_part){ "levels", 4 * b.r.graph.n, &b.level }, 1);
 	if (!rc)
 		rc = gpu_fill(b.r.gpu, b.level, 0xff, 4 * b.r.graph.n, err);
 	if (!rc)

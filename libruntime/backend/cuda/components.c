@@ -130,22 +130,19 @@ static int prepare(struct components *c)
 {
 	struct gpu_run *r = &c->r;
 	void *args[] = { &c->label, NULL };
-	int rc = gpu_run_buffer(r, 4 * r->graph.n, &c->label);
+	const struct gpu_part part[] = {
+		{ "labels", 4 * r->graph.n, &c->label }, { "samples", 4 * GPU_SAMPLES, &c->answer },
+		{ "queue", gpu_run_queue_bytes(r), &c->queue },
+	}, paper[] = {
+		{ "labels", 4 * r->graph.n, &c->label }, { "active vertices", r->graph.n, &c->active[0] },
+		{ "vertices active next", r->graph.n, &c->active[1] },
+	};
+	int rc;
 
 	/* samples would join vertices outside the range */
 	if (!r->whole)
 		r->graph.cache_degree = 0;
-	if (r->opt->kernel == GTU_KERNEL_AUTO) {
-		if (!rc)
-			rc = gpu_run_buffer(r, 4 * GPU_SAMPLES, &c->answer);
-		if (!rc)
-			rc = gpu_run_queue(r, &c->queue);
-	} else {
-		if (!rc)
-			rc = gpu_run_buffer(r, r->graph.n, &c->active[0]);
-		if (!rc)
-			rc = gpu_run_buffer(r, r->graph.n, &c->active[1]);
-	}
+	rc = gpu_run_allocate(r, r->opt->kernel == GTU_KERNEL_AUTO ? part : paper, 3);
 	if (!rc)
 		rc = gpu_wait(r->gpu, "setting up", r->err);
 	gtu_phase(&r->phases, "traverse");
@@ -171,22 +168,15 @@ static int copy_labels(struct components *c, uint64_t *component)
 {
 	struct gpu_run *r = &c->r;
 	struct labels l = { .to = component };
-	uint32_t *host = malloc(4 * r->graph.n + 1);
+	uint32_t *narrow = (uint32_t *)component + r->graph.n;
 	int rc;
 
 	gtu_phase(&r->phases, "result");
-	if (!host)
-		return gtu_fail(r->err, GTU_ERR_NOMEM, "out of memory for the components of %llu "
-				"vertices",
-				(unsigned long long)r->graph.n);
-	rc = gpu_download(r->gpu, host, c->label, 4 * r->graph.n, r->err);
-	l.from = host;
-	if (!rc)
-		gtu_parallel(widen, &l, r->graph.n);
+	rc = gpu_download(r->gpu, narrow, c->label, 4 * r->graph.n, r->err);
+	l.from = narrow;
 	r->stats->vertices = r->graph.n;
 	r->stats->edges = r->graph.m;
-	free(host);
-	return rc;
+	return rc ? rc : gpu_widen(widen, &l, r->graph.n);
 }
 
 int gpu_components(struct gtu_device *dev, const struct gtu_algorithm_options *opt, void *component,

@@ -133,6 +133,8 @@ int gpu_compressed_upload(struct gpu *gpu, const struct gtu_compressed *c, struc
 double gpu_entry_bytes(const struct gpu *gpu);
 const char *gpu_entry_name(const struct gpu *gpu);
 void gpu_cache_drop(struct gpu_placed *p);
+/* Free at least @bytes of the cache's memory, or all, and fill the rest again; false: there was none. */
+bool gpu_cache_shrink(struct gpu *gpu, uint64_t bytes);
 /* Fill the cache with the content that this algorithm needs. */
 int gpu_cache_fill(struct gpu *gpu, enum gpu_cache what, struct gtu_error *err);
 /* Whether a bit-packed copy of the list is useful; create it once, and cache some of its tiles. */
@@ -171,8 +173,18 @@ struct gpu_run {
 int gpu_run_begin(struct gpu_run *r, struct gtu_device *dev, const char *name, const struct gtu_algorithm_options *opt,
 		  struct gtu_algorithm_stats *stats, enum gpu_cache cache, struct gtu_error *err);
 int gpu_run_end(struct gpu_run *r, int rc);
-/* Allocate GPU memory until the run's end. */
-int gpu_run_buffer(struct gpu_run *r, uint64_t bytes, CUdeviceptr *out);
+
+/* GPU memory that a run needs: allocated to *to. */
+struct gpu_part {
+	const char *name;
+	uint64_t bytes;
+	CUdeviceptr *to;
+};
+/*
+ * Allocate GPU memory until the run's end. Edges in the cache give way. GTU_ERR_NOMEM names the parts
+ * and what is free, before anything is allocated where that is known.
+ */
+int gpu_run_allocate(struct gpu_run *r, const struct gpu_part *part, unsigned parts);
 static inline void gpu_swap(CUdeviceptr x[2])
 {
 	CUdeviceptr y = x[0];
@@ -181,8 +193,8 @@ static inline void gpu_swap(CUdeviceptr x[2])
 	x[1] = y;
 }
 
-/* Allocate a queue for the work items of all vertices. */
-int gpu_run_queue(struct gpu_run *r, CUdeviceptr *out);
+/* Bytes of a queue for the work items of all vertices. */
+uint64_t gpu_run_queue_bytes(const struct gpu_run *r);
 /*
  * Launch "<kernel>" or, with @widths, "<kernel>_<entry name>[<suffix>]". The graph is passed as the
  * first argument.
@@ -198,6 +210,12 @@ int gpu_run_clear(struct gpu_run *r);
 int gpu_run_read(struct gpu_run *r);
 /* gtu_phases_iteration() after gpu_run_read(); @frontier 0: unknown. */
 void gpu_run_iteration(struct gpu_run *r, uint64_t frontier);
+/*
+ * Widen @n results of 4 bytes, downloaded to the upper half of an array of as many 8-byte results, in
+ * place, so that a result needs no other memory: fn(arg, first, end) converts a range. It runs in
+ * parallel where no result overwrites an input of another.
+ */
+int gpu_widen(int (*fn)(void *arg, uint64_t first, uint64_t end), void *arg, uint64_t n);
 /* "_naive", "_merged", "_aligned"; NULL for AUTO. */
 const char *gpu_run_mode(const struct gpu_run *r);
 

@@ -78,7 +78,7 @@ static int list_items(struct pagerank *p)
 	struct gpu_run *r = &p->r;
 	uint32_t no_giant = GPU_NO_VERTEX, slice = GPU_SLICE_ALL;
 	void *args[] = { &p->first, &no_giant, &slice, &p->queue, NULL };
-	int rc = gpu_run_queue(r, &p->queue);
+	int rc = gpu_run_allocate(r, &(struct gpu_part){ "queue", gpu_run_queue_bytes(r), &p->queue }, 1);
 
 	r->graph.cache_degree = 0;
 	if (!rc)
@@ -95,17 +95,15 @@ static int iterate(struct pagerank *p)
 {
 	struct gpu_run *r = &p->r;
 	uint64_t n = r->graph.n;
+	const uint64_t tiles = (r->graph.m + GPU_TILE - 1) / GPU_TILE;
+	const struct gpu_part part[] = {
+		{ "ranks", 8 * n, &p->rank }, { "sums", 8 * n, &p->sum }, { "contributions", 8 * n, &p->contrib },
+		{ "tiles", 4 * (tiles + 1), &p->first },
+	};
 	void *args[] = { &p->first, &p->tiles, NULL };
-	int rc;
+	int rc = gpu_run_allocate(r, part, 4);
 
-	p->tiles = (r->graph.m + GPU_TILE - 1) / GPU_TILE;
-	rc = gpu_run_buffer(r, 8 * n, &p->rank);
-	if (!rc)
-		rc = gpu_run_buffer(r, 8 * n, &p->sum);
-	if (!rc)
-		rc = gpu_run_buffer(r, 8 * n, &p->contrib);
-	if (!rc)
-		rc = gpu_run_buffer(r, 4 * (p->tiles + 1), &p->first);
+	p->tiles = tiles;
 	if (!rc)
 		rc = gpu_run_launch(r, "pagerank_tiles", NULL, false, p->tiles + 1, args);
 	if (!rc && !r->gpu->placement.edge_bytes)

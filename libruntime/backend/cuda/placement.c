@@ -12,6 +12,8 @@
 #include "gpu.h"
 #include "libruntime/support/graph_access.h"
 
+#define CACHE_LEAST	4096u		/* bytes of a cache that are tried at least */
+
 typedef unsigned long long ull;
 
 /* ---- Rows, targets and weights in bounds --------------------------------------------------------- */
@@ -255,26 +257,116 @@ static bool wants_compressed(const struct gpu_plan_input *in, const struct gtu_g
 	       opt->edges != GTU_EDGES_DEVICE && (opt->edges != GTU_EDGES_AUTO || gpu_plan_probes(in, opt));
 }
 
-static int plan(struct gpu *gpu, const struct gtu_placement_options *opt, struct gtu_compressed *compressed, uint32_t *bits,
-		struct gtu_error *err)
+static int measure(struct gpu *gpu, const struct gtu_placement_options *opt, struct gtu_compressed *compressed,
+		   struct gpu_plan_input *in, struct gtu_error *err)
 {
 	const struct gtu_graph *g = gpu->placed.graph;
-	struct gpu_plan_input in = {
+	uint64_t probe;
+	int rc;
+
+	*in = (struct gpu_plan_input){
 		.n = g->n, .m = g->m, .edge_bytes = g->edge_bytes, .weight_type = g->weight_type,
 		.weight_min = gpu->placed.weight_min, .weight_max = gpu->placed.weight_max,
 		.managed = gpu->info.managed, .registered = gpu->info.registered,
 	};
-	int rc = gpu_free_bytes(gpu, &in.free_bytes, err);
-	uint64_t probe;
-
-	if (!rc && wants_compressed(&in, g, opt))
-		rc = gpu_compressed_measure(gpu, opt, compressed, &in, err);
-	probe = rc ? 0 : gpu_plan_probes(&in, opt);
+	rc = gpu_free_bytes(gpu, &in->free_bytes, err);
+	if (!rc && wants_compressed(in, g, opt))
+		rc = gpu_compressed_measure(gpu, opt, compressed, in, err);
+	probe = rc ? 0 : gpu_plan_probes(in, opt);
 	if (probe)
 		rc = gpu_probe(gpu, probe, err);
-	in.managed_gbps = gpu->managed_gbps;
-	in.pinned_gbps = gpu->pinned_gbps;
-	return rc ? rc : gpu_plan(&in, opt, &gpu->placement, bits, err);
+	in->managed_gbps = gpu->managed_gbps;
+	in->pinned_gbps = gpu->pinned_gbps;
+	return rc;
+}
+
+/* The next kind to try when memory of @edges was refused to GTU_EDGES_AUTO; _AUTO: none. */
+static uint32_t next_kind(const struct gpu_plan_input *in, const struct gtu_placement_options *opt, uint32_t edges)
+{
+	if (edges == GTU_EDGES_DEVICE || edges == GTU_EDGES_MANAGED)
+		return GTU_EDGES_PINNED;
+	if (edges == GTU_EDGES_PINNED && in->registered && !in->compressed && in->m &&
+	    (!opt->edge_bytes || opt->edge_bytes == in->edge_bytes))
+		return GTU_EDGES_REGISTERED;
+	return GTU_EDGES_AUTO;
+}
+
+static int place_rows(struct gpu *gpu, struct gtu_error *err)
+{
+	struct gpu_placed *p = &gpu->placed;
+	const uint64_t bytes = 8 * (p->graph->n + 1);
+	int rc = gpu_memory_alloc(gpu, GTU_EDGES_DEVICE, bytes, &p->row, err);
+
+	if (!rc)
+		rc = gpu_upload(gpu, p->row.device, p->graph->row, bytes, err);
+	if (rc)
+		gpu_memory_free(gpu, &p->row);
+	return rc;
+}
+
+static int place_lists(struct gpu *gpu, struct copy *c, const struct gtu_compressed *compressed, struct gtu_error *err)
+{
+	int rc = gpu->placed.row.kind ? 0 : place_rows(gpu, err);
+
+	if (!rc)
+		rc = gpu->placement.edges == GTU_EDGES_REGISTERED ? place_registered(gpu, c, err) : place_copy(gpu, c, err);
+	return !rc && !gpu->placement.edge_bytes ? gpu_compressed_upload(gpu, compressed, err) : rc;
+}
+
+static void free_lists(struct gpu *gpu)
+{
+	struct gpu_placed *p = &gpu->placed;
+
+	gpu_memory_free(gpu, &p->index);
+	gpu_memory_free(gpu, &p->weight);
+	gpu_memory_free(gpu, &p->list);
+}
+
+/* Place the lists by the plan; if memory is refused and the kind is free to choose, by another. */
+static int place_by_plan(struct gpu *gpu, const struct gpu_plan_input *in, const struct gtu_placement_options *opt,
+			 struct copy *c, const struct gtu_compressed *compressed, struct gtu_error *err)
+{
+	struct gtu_placement_options now = *opt;
+	struct gtu_placement *p = &gpu->placement;
+	const char *refused = NULL;
+	int rc;
+
+	for (;;) {
+		rc = gpu_plan(in, &now, p, &c->bits, err);
+		if (!rc && refused)
+			snprintf(p->given_up, sizeof(p->given_up), "edges of kind %s, whose memory was refused", refused);
+		if (!rc && opt->planned)
+			opt->planned(opt->planned_user, p);
+		if (!rc)
+			rc = place_lists(gpu, c, compressed, err);
+		if (rc != GTU_ERR_NOMEM || opt->edges != GTU_EDGES_AUTO)
+			return rc;
+		refused = gtu_edges_name(p->edges);
+		now.edges = next_kind(in, opt, p->edges);
+		if (now.edges == GTU_EDGES_AUTO)
+			return rc;
+		free_lists(gpu);
+	}
+}
+
+/* A cache as large as the plan has it, or as memory permits: none is no error. */
+static int place_cache(struct gpu *gpu, struct gtu_error *err)
+{
+	struct gtu_placement *at = &gpu->placement;
+	const uint64_t planned = at->cache_bytes;
+	int rc = 0;
+
+	while (at->cache_bytes) {
+		rc = gpu_memory_alloc(gpu, GTU_EDGES_DEVICE, at->cache_bytes, &gpu->placed.cache, err);
+		if (rc != GTU_ERR_NOMEM)
+			break;
+		rc = 0;
+		at->cache_bytes = at->cache_bytes / 2 >= CACHE_LEAST ? at->cache_bytes / 2 & ~255ull : 0;
+	}
+	if (at->cache_bytes < planned)
+		snprintf(at->given_up, sizeof(at->given_up), "edges in GPU memory: %llu of %llu bytes were refused",
+			 (ull)(planned - at->cache_bytes), (ull)planned);
+	return rc;
 }
 
 int gpu_placement_create(struct gtu_device *dev, const struct gtu_graph *g, const struct gtu_placement_options *opt,
@@ -284,6 +376,7 @@ int gpu_placement_create(struct gtu_device *dev, const struct gtu_graph *g, cons
 	struct gpu_placed *p = &gpu->placed;
 	struct copy c = { .g = g, .p = &gpu->placement };
 	struct gtu_compressed compressed = { 0 };
+	struct gpu_plan_input in;
 	uint64_t start = gtu_now_ns();
 	int rc;
 
@@ -298,22 +391,15 @@ int gpu_placement_create(struct gtu_device *dev, const struct gtu_graph *g, cons
 	if (!rc)
 		rc = measure_weights(p, err);
 	if (!rc)
-		rc = plan(gpu, opt, &compressed, &c.bits, err);
+		rc = measure(gpu, opt, &compressed, &in, err);
 	c.checked = compressed.width;
 	c.min = (uint64_t)p->weight_min;
 	if (!rc)
-		rc = gpu_memory_alloc(gpu, GTU_EDGES_DEVICE, 8 * (g->n + 1), &p->row, err);
+		rc = place_by_plan(gpu, &in, opt, &c, &compressed, err);
 	if (!rc)
-		rc = gpu_upload(gpu, p->row.device, g->row, 8 * (g->n + 1), err);
-	if (!rc && gpu->placement.edges == GTU_EDGES_REGISTERED)
-		rc = place_registered(gpu, &c, err);
-	else if (!rc)
-		rc = place_copy(gpu, &c, err);
-	if (!rc && !gpu->placement.edge_bytes)
-		rc = gpu_compressed_upload(gpu, &compressed, err);
-	if (!rc && gpu->placement.cache_bytes)
-		rc = gpu_memory_alloc(gpu, GTU_EDGES_DEVICE, gpu->placement.cache_bytes, &p->cache, err);
-	fill_args(gpu, c.bits, &compressed);
+		rc = place_cache(gpu, err);
+	if (!rc)
+		fill_args(gpu, c.bits, &compressed);
 	gtu_compressed_free(&compressed);
 	gpu_leave(gpu);
 	gpu->placement.seconds = 1e-9 * (double)(gtu_now_ns() - start);
@@ -331,9 +417,7 @@ void gpu_placement_destroy(struct gtu_device *dev)
 		return;
 	gpu_memory_free(gpu, &p->cache);
 	gpu_memory_free(gpu, &p->bits_list);
-	gpu_memory_free(gpu, &p->index);
-	gpu_memory_free(gpu, &p->weight);
-	gpu_memory_free(gpu, &p->list);
+	free_lists(gpu);
 	gpu_memory_free(gpu, &p->row);
 	gpu_leave(gpu);
 	memset(p, 0, sizeof(*p));
@@ -424,6 +508,27 @@ void gpu_cache_drop(struct gpu_placed *p)
 	p->args.weight_prefix_end = 0;
 	p->args.cache_degree = 0;
 	p->args.cache_end = 0;
+	p->cached_share = 0;
+}
+
+bool gpu_cache_shrink(struct gpu *gpu, uint64_t bytes)
+{
+	struct gpu_placed *p = &gpu->placed;
+	const uint64_t left = p->cache.bytes > bytes ? (p->cache.bytes - bytes) & ~255ull : 0;
+	const enum gpu_cache holds = p->holds;
+
+	if (!p->cache.bytes)
+		return false;
+	gpu_cache_drop(p);
+	gpu_memory_free(gpu, &p->cache);
+	if (left < CACHE_LEAST || gpu_memory_alloc(gpu, GTU_EDGES_DEVICE, left, &p->cache, NULL))
+		return true;
+	/* without the cached edges, a run reads the list */
+	if (gpu_cache_fill(gpu, holds, NULL)) {
+		gpu_cache_drop(p);
+		gpu_memory_free(gpu, &p->cache);
+	}
+	return true;
 }
 
 int gpu_cache_fill(struct gpu *gpu, enum gpu_cache what, struct gtu_error *err)

@@ -82,7 +82,7 @@ uint64_t gpu_plan_probes(const struct gpu_plan_input *in, const struct gtu_place
 
 static int check(const struct gpu_plan_input *in, const struct gtu_placement_options *opt, struct gtu_error *err)
 {
-	uint64_t vertices = vertex_bytes(in) + gpu_run_bytes(in->n, in->m) + SPARE;
+	uint64_t rows = vertex_bytes(in), run = gpu_run_bytes(in->n, in->m);
 
 	if (opt->edges >= GTU_EDGES_KINDS)
 		return gtu_fail(err, GTU_ERR_USAGE, "edges of kind %u do not exist: use 0 to %u", opt->edges,
@@ -103,11 +103,12 @@ static int check(const struct gpu_plan_input *in, const struct gtu_placement_opt
 	if ((opt->edges == GTU_EDGES_APERTURE) != !!opt->board)
 		return gtu_fail(err, GTU_ERR_USAGE, opt->board ? "edges of kind %s take no board: only aperture does" :
 				"edges of kind %s need a board, whose aperture takes them", edges_name[opt->edges]);
-	if (vertices > in->free_bytes)
+	if (rows + run + SPARE > in->free_bytes)
 		return gtu_fail(err, GTU_ERR_NOMEM,
-				"the vertex data of %llu vertices needs up to %llu bytes of GPU "
-				"memory, of which %llu are free",
-				(ull)in->n, (ull)vertices, (ull)in->free_bytes);
+				"%llu vertices need up to %llu bytes of GPU memory (rows %llu, a run %llu, "
+				"reserved %llu), of which %llu are free",
+				(ull)in->n, (ull)(rows + run + SPARE), (ull)rows, (ull)run, (ull)SPARE,
+				(ull)in->free_bytes);
 	return 0;
 }
 
@@ -151,6 +152,9 @@ int gpu_plan(const struct gpu_plan_input *in, const struct gtu_placement_options
 	out->weight_bytes = out->packed ? 0 : (uint32_t)gtu_weight_bytes(in->weight_type);
 	out->list_bytes = list_bytes(in, opt);
 	out->vertex_bytes = vertex_bytes(in);
+	out->run_bytes = gpu_run_bytes(in->n, in->m);
+	out->reserved_bytes = SPARE;
+	out->free_bytes = in->free_bytes;
 	out->managed_gbps = in->managed_gbps;
 	out->pinned_gbps = in->pinned_gbps;
 	out->edges = opt->edges;
@@ -161,8 +165,10 @@ int gpu_plan(const struct gpu_plan_input *in, const struct gtu_placement_options
 		if (out->list_bytes > space)
 			return gtu_fail(err, GTU_ERR_NOMEM,
 					"an edge list of %llu bytes does not fit into %llu bytes "
-					"of GPU memory: use managed or pinned edges",
-					(ull)out->list_bytes, (ull)space);
+					"of GPU memory (%llu free, less rows %llu, a run %llu, reserved "
+					"%llu, and within --gpu-memory): use managed or pinned edges",
+					(ull)out->list_bytes, (ull)space, (ull)in->free_bytes,
+					(ull)out->vertex_bytes, (ull)out->run_bytes, (ull)SPARE);
 		space -= out->list_bytes;
 		if (space > 4ull * GPU_CACHE_MAX * in->n)
 			space = 4ull * GPU_CACHE_MAX * in->n;

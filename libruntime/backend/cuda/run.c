@@ -7,6 +7,9 @@
 #include "gpu.h"
 
 #define ARGS_MAX 12
+#define IN_ORDER	65536u		/* results that one thread widens at the end */
+
+typedef unsigned long long ull;
 
 int gpu_run_begin(struct gpu_run *r, struct gtu_device *dev, const char *name, const struct gtu_algorithm_options *opt,
 		  struct gtu_algorithm_stats *stats, enum gpu_cache cache, struct gtu_error *err)
@@ -93,22 +96,82 @@ int gpu_run_end(struct gpu_run *r, int rc)
 	return rc;
 }
 
-int gpu_run_buffer(struct gpu_run *r, uint64_t bytes, CUdeviceptr *out)
+/* Use what is left of the cache, where the run used it before. */
+static void take_smaller_cache(struct gpu_run *r)
+{
+	const struct gpu_graph *a = &r->gpu->placed.args;
+	struct gpu_graph *g = &r->graph;
+
+	g->prefix = a->prefix;
+	g->weight_prefix = a->weight_prefix;
+	g->prefix_end = g->prefix_end ? a->prefix_end : 0;
+	g->weight_prefix_end = g->weight_prefix_end ? a->weight_prefix_end : 0;
+	g->cache = a->cache;
+	g->cache_end = g->cache_end ? a->cache_end : 0;
+	g->cache_degree = g->cache_degree ? a->cache_degree : 0;
+}
+
+static int give_way(struct gpu_run *r, uint64_t bytes)
+{
+	struct gtu_placement *p = &r->gpu->placement;
+
+	if (!gpu_cache_shrink(r->gpu, bytes))
+		return GTU_ERR_NOMEM;
+	take_smaller_cache(r);
+	p->cache_bytes = r->gpu->placed.cache.bytes;
+	snprintf(p->given_up, sizeof(p->given_up), "edges in GPU memory, of which %llu bytes are left: %s needs the rest",
+		 (ull)p->cache_bytes, r->name);
+	return 0;
+}
+
+static int fail_parts(struct gpu_run *r, const struct gpu_part *part, unsigned parts, uint64_t all, uint64_t free_bytes)
+{
+	char text[400] = "";
+	size_t at = 0;
+	unsigned i;
+
+	for (i = 0; i < parts && at < sizeof(text); i++)
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s %llu", i ? ", " : "", part[i].name, (ull)part[i].bytes);
+	return gtu_fail(r->err, GTU_ERR_NOMEM, "%s needs %llu bytes of GPU memory (%s), of which %llu are free", r->name,
+			(ull)all, text, (ull)free_bytes);
+}
+
+static int allocate_part(struct gpu_run *r, const struct gpu_part *part)
 {
 	struct gpu_memory *m = &r->buffer[r->buffers];
 	int rc;
 
 	if (r->buffers == GPU_BUFFERS)
 		return gtu_fail(r->err, GTU_ERR_FAIL, "%s needs more than %d buffers", r->name, GPU_BUFFERS);
-	rc = gpu_memory_alloc(r->gpu, GTU_EDGES_DEVICE, bytes, m, r->err);
+	do
+		rc = gpu_memory_alloc(r->gpu, GTU_EDGES_DEVICE, part->bytes, m, r->err);
+	while (rc == GTU_ERR_NOMEM && !give_way(r, part->bytes));
 	if (rc)
 		return rc;
 	r->buffers++;
-	*out = m->device;
+	*part->to = m->device;
 	return 0;
 }
 
-int gpu_run_queue(struct gpu_run *r, CUdeviceptr *out)
+int gpu_run_allocate(struct gpu_run *r, const struct gpu_part *part, unsigned parts)
+{
+	uint64_t all = 0, unused;
+	unsigned i;
+	int rc;
+
+	for (i = 0; i < parts; i++)
+		all += part[i].bytes;
+	do
+		rc = gpu_free_bytes(r->gpu, &unused, r->err);
+	while (!rc && all > unused && !give_way(r, all - unused));
+	if (!rc && all > unused)
+		return fail_parts(r, part, parts, all, unused);
+	for (i = 0; i < parts && !rc; i++)
+		rc = allocate_part(r, &part[i]);
+	return rc;
+}
+
+uint64_t gpu_run_queue_bytes(const struct gpu_run *r)
 {
 	/*
 	 * pieces of GPU_CHUNK bytes, or of 256 entries if compressed: per vertex one partial piece,
@@ -116,7 +179,31 @@ int gpu_run_queue(struct gpu_run *r, CUdeviceptr *out)
 	 */
 	uint64_t per = GPU_CHUNK / (r->gpu->placement.edge_bytes ? r->gpu->placement.edge_bytes : 4);
 
-	return gpu_run_buffer(r, 8 * (r->graph.n + r->graph.n / 8 + r->graph.m / per + 64), out);
+	return 8 * (r->graph.n + r->graph.n / 8 + r->graph.m / per + 64);
+}
+
+struct widening {
+	int (*fn)(void *arg, uint64_t first, uint64_t end);
+	void *arg;
+	uint64_t first;
+};
+
+static int widen_share(void *arg, uint64_t first, uint64_t end)
+{
+	const struct widening *w = arg;
+
+	return w->fn(w->arg, w->first + first, w->first + end);
+}
+
+int gpu_widen(int (*fn)(void *arg, uint64_t first, uint64_t end), void *arg, uint64_t n)
+{
+	struct widening w = { fn, arg, 0 };
+	int rc = 0;
+
+	/* the results of the first half of what is left do not reach the inputs of any of it */
+	for (; n - w.first > IN_ORDER && !rc; w.first += (n - w.first) / 2)
+		rc = gtu_parallel(widen_share, &w, (n - w.first) / 2);
+	return rc ? rc : fn(arg, w.first, n);
 }
 
 /* The kernel's name, and all of its arguments. */

@@ -175,26 +175,23 @@ static int prepare(struct sssp *s)
 	uint32_t width = distance_width(s->type);
 	bool paper_kernels = r->opt->kernel != GTU_KERNEL_AUTO;
 	uint8_t one = 1;
-	int rc = gpu_run_buffer(r, n * width, &s->distance);
+	const struct gpu_part part[] = {
+		{ "distances", n * width, &s->distance }, { "expanded vertices", n * width, &s->expanded },
+		{ "queue", gpu_run_queue_bytes(r), &s->queue },
+		{ "near queues", 2 * 4 * GPU_LOOP_ITEMS, &s->near }, { "far queues", 2 * 4ull * GPU_LOOP_FAR, &s->far },
+	}, paper[] = {
+		{ "distances", n * width, &s->distance }, { "active vertices", n, &s->active[0] },
+		{ "vertices active next", n, &s->active[1] },
+	};
+	/* compressed lists have no loops */
+	int rc = gpu_run_allocate(r, paper_kernels ? paper : part, paper_kernels || !r->gpu->placement.edge_bytes ? 3 : 5);
 
 	if (!rc)
 		rc = gpu_fill(r->gpu, s->distance, 0xff, n * width, r->err);
 	if (!rc)
 		rc = gpu_upload(r->gpu, s->distance + source * width, &zero, width, r->err);
-	if (!rc && !paper_kernels) {
-		rc = gpu_run_buffer(r, n * width, &s->expanded);
-		if (!rc)
-			rc = gpu_fill(r->gpu, s->expanded, 0xff, n * width, r->err);
-		if (!rc && r->gpu->placement.edge_bytes)
-			rc = gpu_run_buffer(r, 2 * 4 * GPU_LOOP_ITEMS, &s->near);
-		if (!rc && r->gpu->placement.edge_bytes)
-			rc = gpu_run_buffer(r, 2 * 4ull * GPU_LOOP_FAR, &s->far);
-		return rc ? rc : gpu_run_queue(r, &s->queue);
-	}
-	if (!rc)
-		rc = gpu_run_buffer(r, n, &s->active[0]);
-	if (!rc)
-		rc = gpu_run_buffer(r, n, &s->active[1]);
+	if (!paper_kernels)
+		return rc ? rc : gpu_fill(r->gpu, s->expanded, 0xff, n * width, r->err);
 	if (!rc)
 		rc = gpu_fill(r->gpu, s->active[0], 0, n, r->err);
 	return rc ? rc : gpu_upload(r->gpu, s->active[0] + source, &one, 1, r->err);
@@ -229,23 +226,18 @@ static int widen(void *arg, uint64_t first, uint64_t end)
 static int copy_distances(struct sssp *s, double *distance)
 {
 	struct gpu_run *r = &s->r;
-	struct distances d = { .s = s, .to = distance };
-	uint64_t bytes = r->graph.n * distance_width(s->type);
-	void *host = malloc(bytes);
+	const uint32_t width = distance_width(s->type);
+	/* the upper half of the result if they are narrower */
+	void *from = width == 8 ? distance : (void *)((float *)distance + r->graph.n);
+	struct distances d = { .s = s, .to = distance, .from = from };
 	int rc;
 
 	gtu_phase(&r->phases, "result");
-	if (!host)
-		return gtu_fail(r->err, GTU_ERR_NOMEM, "out of memory for the distances of %llu "
-				"vertices",
-				(unsigned long long)r->graph.n);
-	rc = gpu_download(r->gpu, host, s->distance, bytes, r->err);
-	d.from = host;
+	rc = gpu_download(r->gpu, from, s->distance, r->graph.n * width, r->err);
 	if (!rc)
-		gtu_parallel(widen, &d, r->graph.n);
+		rc = gpu_widen(widen, &d, r->graph.n);
 	r->stats->vertices = d.reached;
 	r->stats->edges = d.edges;
-	free(host);
 	return rc;
 }
 

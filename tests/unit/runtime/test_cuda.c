@@ -462,6 +462,29 @@ TEST(each_call_fails_auto)
 	fail_each(&(struct job){ GTU_EDGES_AUTO, GTU_KERNEL_AUTO, PROBED, 0, 0 }, 999, GTU_ERR_FAIL);
 }
 
+static int widen_sum(void *arg, uint64_t first, uint64_t end)
+{
+	uint64_t *to = arg;
+	const uint32_t *from = (const uint32_t *)to + 1000001;
+
+	for (uint64_t v = first; v < end; v++)
+		to[v] = from[v] + (1ull << 33);
+	return 0;
+}
+
+/* Results of 4 bytes in the upper half of their array, widened by several threads. */
+TEST(widening_in_place)
+{
+	const uint64_t n = 1000001;
+	uint64_t *to = test_alloc(n, 8);
+
+	for (uint64_t v = 0; v < n; v++)
+		((uint32_t *)to + n)[v] = (uint32_t)(v * 2654435761u);
+	OK(gpu_widen(widen_sum, to, n));
+	for (uint64_t v = 0; v < n; v++)
+		CHECK(to[v] == (uint32_t)(v * 2654435761u) + (1ull << 33));
+}
+
 /* Without pinned memory for its packed copy of the list, PageRank reads the plain list. */
 TEST(pagerank_without_its_copy)
 {

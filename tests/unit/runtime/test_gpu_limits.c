@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The GPU kernels as CPU code where something is short: each driver call and each allocation of the
+ * library fails in turn, for each algorithm, and a run either ends with an error or with the right
+ * result, leaves nothing behind, and a second one succeeds. And more than 2^32 stored entries, by
+ * lists that take no memory.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "gtu/gpu.h"
+#include "subjects.h"
+#include "tests/fake/fake_cuda.h"
+
+static struct fake_cuda *fake, fresh;
+
+static void use_fake(void)
+{
+	const char *root = getenv("GTU_ROOT");
+	char path[512];
+	void *library;
+
+	if (!fake) {
+		snprintf(path, sizeof(path), "%s/build/tests/fake/libcuda-cpu.so.1", root ? root : ".");
+		if (access(path, F_OK))
+			SKIP("%s was not built: there is no C++ compiler", path);
+		setenv("GTU_CUDA_LIBRARY", path, 1);
+		if (gtu_gpu_count(&err) < 0)
+			SKIP("%s", err.text);
+		library = dlopen(path, RTLD_NOW);
+		CHECKF(library, "%s", dlerror());
+		fake = dlsym(library, "fake_cuda");
+		CHECK(fake);
+		fresh = *fake;
+	}
+	*fake = fresh;
+}
+
+/* ---- Allocations of the library ------------------------------------------------------------------- */
+
+static atomic_long allocations, refused_at;	/* counted from 1; 0: none is refused */
+
+/* The sanitizers have allocators of their own. */
+#ifndef __SANITIZE_ADDRESS__
+void *__libc_malloc(size_t bytes);
+void *__libc_calloc(size_t n, size_t bytes);
+void *__libc_realloc(void *at, size_t bytes);
+void *__libc_memalign(size_t alignment, size_t bytes);
+
+static bool refused(void)
+{
+	return atomic_load(&refused_at) && atomic_fetch_add(&allocations, 1) + 1 == atomic_load(&refused_at);
+}
+
+void *malloc(size_t bytes)
+{
+	return refused() ? NULL : __libc_malloc(bytes);
+}
+
+void *calloc(size_t n, size_t bytes)
+{
+	return refused() ? NULL : __libc_calloc(n, bytes);
+}
+
+void *realloc(void *at, size_t bytes)
+{
+	return refused() ? NULL : __libc_realloc(at, bytes);
+}
+
+void *aligned_alloc(size_t alignment, size_t bytes)
+{
+	return refused() ? NULL : __libc_memalign(alignment, bytes);
+}
+
+int posix_memalign(void **out, size_t alignment, size_t bytes)
+{
+	*out = refused() ? NULL : __libc_memalign(alignment, bytes);
+	return *out ? 0 : ENOMEM;
+}
+#endif
+
+/* ---- Algorithms ------------------------------------------------------------------------------------ */
+
+struct algorithm {
+	const char *name;
+	int (*integers)(struct gtu_device *dev, const struct gtu_graph *g, const struct gtu_algorithm_options *opt,
+			uint64_t *values, struct gtu_algorithm_stats *stats, struct gtu_error *err);
+	int (*reals)(struct gtu_device *dev, const struct gtu_graph *g, const struct gtu_algorithm_options *opt,
+		     double *values, struct gtu_algorithm_stats *stats, struct gtu_error *err);
+};
+
+static const struct algorithm algorithms[] = {
+	{ "bfs", .integers = gtu_bfs },
+	{ "sssp", .reals = gtu_sssp },
+	{ "components", .integers = gtu_components },
+	{ "pagerank", .reals = gtu_pagerank },
+};
+
+static int run(const struct algorithm *a, struct gtu_device *on, const struct gtu_graph *g, uint32_t unit, void *values)
+{
+	struct gtu_algorithm_options opt = { .unit = unit, .iterations = 3 };
+
+	return a->integers ? a->integers(on, g, &opt, values, NULL, &err) : a->reals(on, g, &opt, values, NULL, &err);
+}
+
+static void check(const struct algorithm *a, const void *got, const void *want, uint64_t n, const char *when)
+{
+	char name[120];
+
+	snprintf(name, sizeof(name), "%s, %s", a->name, when);
+	if (a->integers)
+		same_integers(got, want, n, name);
+	else
+		same_reals(got, want, n, 1e-9, name);
+}
+
+static struct gtu_graph *subject(void)
+{
+	return generate((struct gtu_generate_options){ .kind = GTU_GEN_KRONECKER, .scale = 6, .degree = 4, .seed = 3,
+						       .random_weights = 20 });
+}
+
+/* Place and run with call @call of the driver, or @allocation of the library, failing. */
+static int place_and_run(const struct algorithm *a, const struct gtu_graph *g, uint32_t edges, CUresult failure, long call,
+			 long allocation, void *values)
+{
+	struct gtu_placement_options place = { .edges = edges, .gpu_memory = edges ? 4096 : GTU_GPU_MEMORY_ALL };
+	int rc;
+
+	fake->failed = NULL;
+	fake->failure = failure;
+	fake->fail_at = call ? fake->calls + call : 0;
+	atomic_store(&allocations, 0);
+	atomic_store(&refused_at, allocation);
+	rc = gtu_placement_create(dev, g, &place, &err);
+	if (!rc)
+		rc = run(a, dev, g, GTU_WITH_GPU, values);
+	fake->fail_at = 0;
+	atomic_store(&refused_at, 0);
+	return rc;
+}
+
+/* Whichever call fails: an error or the right result, and then a run without failures succeeds. */
+static void fail_each(const struct algorithm *a, uint32_t edges, CUresult failure, int code)
+{
+	struct gtu_graph *g = subject();
+	uint64_t *got = test_alloc(g->n, 8), *want = test_alloc(g->n, 8);
+	unsigned results = 0;
+	long live, i;
+	int rc;
+
+	use_fake();
+	OK(run(a, NULL, g, GTU_WITH_NONE, want));
+	OK(gtu_open("cuda:0", &dev, &err));
+	live = fake->live;
+	for (i = 1;; i++) {
+		rc = place_and_run(a, g, edges, failure, i, 0, got);
+		if (!fake->failed)
+			break;
+		CHECKF(!rc || rc == code, "%s: call %ld, %s: %d, %s", a->name, i, fake->failed, rc, err.text);
+		if (!rc)
+			check(a, got, want, g->n, fake->failed);
+		results += !rc;
+		gtu_placement_destroy(dev);
+		CHECKF(fake->live == live, "%s: call %ld, %s: %ld allocations are left", a->name, i, fake->failed, fake->live - live);
+		CHECKF(!fake->pushed, "%s: call %ld, %s", a->name, i, fake->failed);
+	}
+	CHECK(i > 20);
+	OK(rc);
+	check(a, got, want, g->n, "without a failure");
+	/* memory that is refused once is a cache that is left out, or another kind of memory */
+	CHECKF(failure != CUDA_ERROR_OUT_OF_MEMORY || results, "%s ended with an error each time", a->name);
+	gtu_close(dev);
+	dev = NULL;
+}
+
+/* Whichever allocation of the library fails. */
+static void refuse_each(const struct algorithm *a)
+{
+	struct gtu_graph *g = subject();
+	uint64_t *got = test_alloc(g->n, 8), *want = test_alloc(g->n, 8);
+	long i;
+	int rc;
+
+#ifdef __SANITIZE_ADDRESS__
+	SKIP("the sanitizer has an allocator of its own");
+#endif
+	use_fake();
+	OK(run(a, NULL, g, GTU_WITH_NONE, want));
+	OK(gtu_open("cuda:0", &dev, &err));
+	/* what the simulated GPU allocates, once */
+	OK(place_and_run(a, g, GTU_EDGES_PINNED, 0, 0, 0, got));
+	for (i = 1;; i++) {
+		rc = place_and_run(a, g, GTU_EDGES_PINNED, 0, 0, i, got);
+		if (atomic_load(&allocations) < i)
+			break;
+		CHECKF(!rc || rc == GTU_ERR_NOMEM, "%s: allocation %ld: %d, %s", a->name, i, rc, err.text);
+		if (!rc)
+			check(a, got, want, g->n, "an allocation failed");
+	}
+	OK(rc);
+	check(a, got, want, g->n, "without a failure");
+	gtu_close(dev);
+	dev = NULL;
+}
+
+TEST(each_call_fails)
+{
+	for (unsigned i = 0; i < LENGTH(algorithms); i++)
+		fail_each(&algorithms[i], GTU_EDGES_MANAGED, 719, GTU_ERR_FAIL);
+}
+
+TEST(memory_is_refused)
+{
+	for (unsigned i = 0; i < LENGTH(algorithms); i++) {
+		fail_each(&algorithms[i], GTU_EDGES_PINNED, CUDA_ERROR_OUT_OF_MEMORY, GTU_ERR_NOMEM);
+		fail_each(&algorithms[i], GTU_EDGES_AUTO, CUDA_ERROR_OUT_OF_MEMORY, GTU_ERR_NOMEM);
+	}
+}
+
+TEST(library_allocations_fail)
+{
+	for (unsigned i = 0; i < LENGTH(algorithms); i++)
+		refuse_each(&algorithms[i]);
+}
+
+/* ---- Needs by part, and what gives way --------------------------------------------------------------- */
+
+static unsigned plans;
+static struct gtu_placement planned;
+static long live_at_plan;
+
+static void see_plan(void *user, const struct gtu_placement *p)
+{
+	CHECK(user == &plans);
+	live_at_plan = fake->live;
+	planned = *p;
+	plans++;
+}
+
+TEST(plan_comes_first)
+{
+	struct gtu_placement_options place = { .planned = see_plan, .planned_user = &plans };
+	struct gtu_graph *g = subject();
+	long live;
+
+	use_fake();
+	OK(gtu_open("cuda:0", &dev, &err));
+	live = fake->live;
+	plans = 0;
+	OK(gtu_placement_create(dev, g, &place, &err));
+	CHECK(plans == 1 && live_at_plan == live);
+	CHECK_EQ(planned.edges, GTU_EDGES_DEVICE);
+	CHECK_EQ(planned.free_bytes, fake->free_bytes);
+	CHECK(planned.run_bytes && planned.reserved_bytes && planned.vertex_bytes == 8 * (g->n + 1));
+	CHECK(!*gtu_get_placement(dev)->given_up);
+	/* too little memory: the parts are named */
+	fake->free_bytes = planned.vertex_bytes + planned.run_bytes;
+	FAILS(gtu_placement_create(dev, g, &place, &err), GTU_ERR_NOMEM, "(rows ");
+	CHECKF(strstr(err.text, ", a run ") && strstr(err.text, ", reserved "), "%s", err.text);
+	CHECK_EQ(plans, 1);
+	fake->free_bytes = fresh.free_bytes;
+	OK(gtu_placement_create(dev, g, &place, &err));
+	fake->free_bytes = 1000;
+	FAILS(run(&algorithms[0], dev, g, GTU_WITH_GPU, test_alloc(g->n, 8)), GTU_ERR_NOMEM, "bfs needs ");
+	CHECKF(strstr(err.text, "(visited vertices ") && strstr(err.text, ", queue ") && strstr(err.text, "of which 1000 are free"),
+	       "%s", err.text);
+	gtu_close(dev);
+	dev = NULL;
+}
+
+/* Refuse the list on the card, then the pinned copy: the graph's own memory is left. */
+TEST(kinds_give_way)
+{
+	static const uint32_t kinds[] = { GTU_EDGES_DEVICE, GTU_EDGES_PINNED, GTU_EDGES_REGISTERED };
+	struct gtu_placement_options place = { .planned = see_plan, .planned_user = &plans };
+	struct gtu_graph *g = subject();
+	uint64_t *got = test_alloc(g->n, 8), *want = test_alloc(g->n, 8);
+
+	use_fake();
+	OK(run(&algorithms[1], NULL, g, GTU_WITH_NONE, want));
+	for (unsigned refusals = 0; refusals < LENGTH(kinds); refusals++) {
+		use_fake();
+		OK(gtu_open("cuda:0", &dev, &err));
+		plans = 0;
+		fake->refuse_above = 4 * g->m;
+		fake->refusals = refusals;
+		OK(gtu_placement_create(dev, g, &place, &err));
+		CHECK_EQ(plans, refusals + 1);
+		CHECK_EQ(gtu_get_placement(dev)->edges, kinds[refusals]);
+		CHECKF(!refusals == !*gtu_get_placement(dev)->given_up, "%s", gtu_get_placement(dev)->given_up);
+		fake->refuse_above = 0;
+		OK(run(&algorithms[1], dev, g, GTU_WITH_GPU, got));
+		check(&algorithms[1], got, want, g->n, "another kind of memory");
+		gtu_close(dev);
+		dev = NULL;
+	}
+}
+
+/* Buffers of a run that do not fit beside the cached edges: the cache gives way, by as much as needed. */
+TEST(cache_gives_way)
+{
+	struct gtu_placement_options place = { .edges = GTU_EDGES_PINNED, .gpu_memory = 3 << 20 };
+	struct gtu_graph *g = generate((struct gtu_generate_options){ .kind = GTU_GEN_UNIFORM, .n = 20000, .degree = 16 });
+	uint64_t *got = test_alloc(g->n, 8), *want = test_alloc(g->n, 8), cache;
+
+	use_fake();
+	OK(run(&algorithms[0], NULL, g, GTU_WITH_NONE, want));
+	OK(gtu_open("cuda:0", &dev, &err));
+	OK(gtu_placement_create(dev, g, &place, &err));
+	cache = gtu_get_placement(dev)->cache_bytes;
+	CHECK(cache > 2 << 20);
+	for (unsigned refusals = 1; refusals < 3; refusals++) {
+		/* the loops' queues; then also what would be left of the cache */
+		fake->refuse_above = 500000;
+		fake->refusals = refusals;
+		OK(run(&algorithms[0], dev, g, GTU_WITH_GPU, got));
+		check(&algorithms[0], got, want, g->n, "a smaller cache");
+		CHECK(gtu_get_placement(dev)->cache_bytes < cache);
+		CHECKF(strstr(gtu_get_placement(dev)->given_up, "bfs needs the rest"), "%s", gtu_get_placement(dev)->given_up);
+		CHECK(!gtu_get_placement(dev)->cache_bytes == (refusals == 2));
+		cache = gtu_get_placement(dev)->cache_bytes;
+	}
+	gtu_close(dev);
+	dev = NULL;
+}
+
+TEST_MAIN

@@ -99,9 +99,11 @@ static const struct algorithm algorithms[] = {
 	{ "pagerank", .reals = gtu_pagerank },
 };
 
+static uint32_t kernel;			/* enum gtu_kernel of the runs */
+
 static int run(const struct algorithm *a, struct gtu_device *on, const struct gtu_graph *g, uint32_t unit, void *values)
 {
-	struct gtu_algorithm_options opt = { .unit = unit, .iterations = 3 };
+	struct gtu_algorithm_options opt = { .unit = unit, .iterations = 3, .kernel = kernel };
 
 	return a->integers ? a->integers(on, g, &opt, values, NULL, &err) : a->reals(on, g, &opt, values, NULL, &err);
 }
@@ -326,6 +328,89 @@ TEST(cache_gives_way)
 	}
 	gtu_close(dev);
 	dev = NULL;
+}
+
+/* ---- More than 2^32 stored entries --------------------------------------------------------------------- */
+
+#define MANY	((1ull << 32) + 40)	/* entries before those that runs read, in an unaligned line */
+
+/*
+ * @g with MANY entries before its own, which lie in inaccessible memory: an index cut to 32 bits ends
+ * the program. With @hub, they are self-loops of vertex 0 by zero pages, and readable.
+ */
+static struct gtu_graph far_graph(const struct gtu_graph *g, bool hub)
+{
+	const uint64_t bytes = (MANY + g->m) * g->edge_bytes, own = MANY * g->edge_bytes & ~4095ull;
+	struct gtu_graph far = *g;
+	uint64_t *row = test_alloc(g->n + 1, 8), v;
+	char *col = mmap(NULL, bytes, hub ? PROT_READ : PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	CHECK(col != MAP_FAILED);
+	CHECK(!mprotect(col + own, bytes - own, PROT_READ | PROT_WRITE));
+	memcpy(col + MANY * g->edge_bytes, g->col, g->m * g->edge_bytes);
+	for (v = 0; v <= g->n; v++)
+		row[v] = (hub && !v ? 0 : MANY) + g->row[v];
+	far.row = row;
+	far.col = col;
+	far.m += MANY;
+	return far;
+}
+
+static void check_far(const struct algorithm *a, uint32_t edge_bytes)
+{
+	struct gtu_placement_options place = { .edges = GTU_EDGES_REGISTERED };
+	struct gtu_graph *g = generate((struct gtu_generate_options){ .kind = GTU_GEN_KRONECKER, .scale = 6, .degree = 4,
+								      .seed = 3, .edge_bytes = edge_bytes });
+	struct gtu_graph far = far_graph(g, false);
+	uint64_t *got = test_alloc(g->n, 8), *want = test_alloc(g->n, 8);
+
+	use_fake();
+	OK(run(a, NULL, g, GTU_WITH_NONE, want));
+	OK(gtu_open("cuda:0", &dev, &err));
+	OK(gtu_placement_create(dev, &far, &place, &err));
+	/* the library's PageRank takes tiles of all entries, the paper's kernels take lists */
+	kernel = a->reals == gtu_pagerank ? GTU_KERNEL_ALIGNED : GTU_KERNEL_AUTO;
+	CHECKF(!run(a, dev, &far, GTU_WITH_GPU, got), "%s: %s", a->name, err.text);
+	kernel = GTU_KERNEL_AUTO;
+	check(a, got, want, g->n, "beyond 2^32 entries");
+	gtu_close(dev);
+	dev = NULL;
+	munmap((void *)far.col, far.m * far.edge_bytes);
+}
+
+TEST(many_entries)
+{
+	for (unsigned i = 0; i < LENGTH(algorithms); i++) {
+		check_far(&algorithms[i], 4);
+		check_far(&algorithms[i], 8);
+	}
+}
+
+/* The hub is in the giant component by its neighbours' cached edges, so its 2^32 entries are not read. */
+TEST(list_of_many_entries)
+{
+	struct gtu_placement_options place = { .edges = GTU_EDGES_REGISTERED, .gpu_memory = 4096 };
+	struct edges e = edges(300, 900);
+	struct gtu_graph *g, far;
+	uint64_t *got = test_alloc(300, 8), *want = test_alloc(300, 8);
+
+	for (uint64_t v = 1; v < 280; v++) {
+		add_edge(&e, v, 0);
+		add_edge(&e, v, v % 7 ? v + 1 : v);
+	}
+	for (uint64_t v = 281; v < 299; v += 2)
+		add_edge(&e, v, v + 1);
+	g = from_edges(300, e.m, e.src, e.dst, GTU_UNDIRECTED, 4);
+	far = far_graph(g, true);
+	use_fake();
+	CHECK(!reference_components(g, want));
+	OK(gtu_open("cuda:0", &dev, &err));
+	OK(gtu_placement_create(dev, &far, &place, &err));
+	OK(gtu_components(dev, &far, &(struct gtu_algorithm_options){ .unit = GTU_WITH_GPU }, got, NULL, &err));
+	same_integers(got, want, g->n, "components of a hub of 2^32 edges");
+	gtu_close(dev);
+	dev = NULL;
+	munmap((void *)far.col, far.m * far.edge_bytes);
 }
 
 TEST_MAIN

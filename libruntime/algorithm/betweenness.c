@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "for_each_edge.h"
+#include "libruntime/support/traverse.h"
 #include "plain.h"
 
 #define UNVISITED UINT32_MAX
@@ -189,6 +190,8 @@ int gtu_betweenness(struct gtu_device *dev, const struct gtu_graph *g,
 	uint64_t i, count;
 	int rc;
 
+	if (opt->unit == GTU_WITH_GPU)
+		return gtu_traverse(dev, g, GTU_TRAVERSE_BETWEENNESS, opt, score, stats, err);
 	rc = gtu_alg_begin(&b.a, "betweenness", dev, g, opt, stats, err);
 	if (!rc)
 		rc = gtu_alg_require_whole_graph(&b.a);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "clustering.h"
+#include "libruntime/support/traverse.h"
 
 #define SHARE		128u		/* vertices per work share */
 #define SIEVE_LOG2	4
@@ -329,6 +330,37 @@ static int close_by_unit(struct gtu_clustering_run *c)
 	return gtu_alg_edges_end(&c->a, &c->edges, rc);
 }
 
+/* ---- Triangles, on a GPU ------------------------------------------------------------------------------ */
+
+/* Each entry of the oriented graph counts its weight: 2 if the edge is stored in both directions. */
+static int close_on_gpu(struct gtu_clustering_run *c)
+{
+	struct gtu_algorithm_stats stats, *all = c->a.stats;
+	struct gtu_graph up = c->up;
+	uint32_t *counts = NULL;
+	uint64_t e;
+	int rc;
+
+	if (c->twice) {
+		counts = gtu_array_alloc((up.m + 1) * sizeof(*counts));
+		if (!counts)
+			return gtu_clustering_no_memory(c);
+		for (e = 0; e < up.m; e++)
+			counts[e] = (uint32_t)weight(c, e);
+		up.weight = counts;
+		up.weight_type = GTU_WEIGHT_U32;
+	}
+	rc = gtu_traverse_derived(c->gpu, c->a.g, &up, GTU_TRAVERSE_TRIANGLES, c->gpu_options, c->closed, &stats, c->a.err);
+	free(counts);
+	if (rc)
+		return rc;
+	all->edges += stats.edges;
+	all->list_bytes = stats.list_bytes;
+	all->cached_bytes = stats.cached_bytes;
+	all->gpu_seconds = stats.gpu_seconds;
+	return 0;
+}
+
 /* ---- Entry point ---------------------------------------------------------------------------------------- */
 
 static int clear_share(void *arg, uint64_t first, uint64_t end)
@@ -371,7 +403,7 @@ static int cluster(struct gtu_clustering_run *c)
 	if (rc)
 		return rc;
 	gtu_phase(&c->a.phases, "triangles");
-	rc = c->a.q ? close_by_unit(c) : gtu_team_parallel(&c->team, SHARE, close_share, c, n);
+	rc = c->gpu ? close_on_gpu(c) : c->a.q ? close_by_unit(c) : gtu_team_parallel(&c->team, SHARE, close_share, c, n);
 	return rc ? rc : gtu_team_parallel(&c->team, GTU_CLUSTERING_LIGHT, divide_share, c, n);
 }
 
@@ -379,6 +411,7 @@ int gtu_clustering(struct gtu_device *dev, const struct gtu_graph *g,
 		   const struct gtu_algorithm_options *opt, double *coefficient,
 		   struct gtu_algorithm_stats *stats, struct gtu_error *err)
 {
+	struct gtu_algorithm_options plain = *opt;
 	struct gtu_clustering_run *c;
 	int rc;
 
@@ -390,7 +423,15 @@ int gtu_clustering(struct gtu_device *dev, const struct gtu_graph *g,
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for clustering");
-	rc = gtu_alg_begin(&c->a, "clustering", dev, g, opt, stats, err);
+	/* on a GPU, the CPUs orient the graph */
+	if (opt->unit == GTU_WITH_GPU) {
+		plain.unit = GTU_WITH_NONE;
+		c->gpu = dev;
+		c->gpu_options = opt;
+	}
+	rc = gtu_alg_begin(&c->a, "clustering", dev, g, &plain, stats, err);
+	if (!rc && opt->unit == GTU_WITH_GPU && !dev)
+		rc = gtu_fail(err, GTU_ERR_USAGE, "clustering on a GPU needs a device");
 	c->coefficient = coefficient;
 	gtu_alg_shares_begin(&c->shares, &c->a);
 	gtu_team_begin(&c->team, gtu_cpus());

@@ -12,6 +12,8 @@ struct gtu_clustering_run {
 	struct gtu_alg a;
 	struct gtu_graph *transposed, *sorted;	/* transpose of a directed graph; copy with sorted lists, if they were not */
 	const struct gtu_graph *out, *in;	/* in: NULL if edges are stored in both directions */
+	struct gtu_device *gpu;		/* counts the triangles; or NULL */
+	const struct gtu_algorithm_options *gpu_options;
 	struct gtu_graph up;		/* oriented graph: edges to neighbours with more neighbours, sorted */
 	uint64_t *up_row;		/* its arrays */
 	void *up_col;

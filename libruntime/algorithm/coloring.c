@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "for_each_edge.h"
+#include "libruntime/support/traverse.h"
 
 #define UNCOLORED UINT32_MAX
 #define WINDOW 64			/* colors considered per pass */
@@ -276,6 +277,8 @@ int gtu_coloring(struct gtu_device *dev, const struct gtu_graph *g,
 	struct coloring c = { 0 };
 	int rc;
 
+	if (opt->unit == GTU_WITH_GPU)
+		return gtu_traverse_both_ways(dev, g, GTU_TRAVERSE_COLORING, opt, color, stats, err);
 	rc = gtu_alg_begin(&c.a, "coloring", dev, g, opt, stats, err);
 	if (!rc)
 		rc = gtu_alg_require_whole_graph(&c.a);

@@ -46,8 +46,7 @@ static int check_unit(struct gtu_alg *a)
 
 	if (a->opt->unit == GTU_WITH_GPU)
 		return gtu_fail(a->err, GTU_ERR_UNSUPPORTED,
-				"%s does not run on a GPU: only bfs, sssp, pagerank and components "
-				"do", a->name);
+				"%s does not run on a GPU", a->name);
 	if (a->opt->unit >= UNITS)
 		return gtu_fail(a->err, GTU_ERR_USAGE, "unit choice %u is invalid: use 0 to %zu",
 				a->opt->unit, UNITS - 1);

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "for_each_edge.h"
+#include "libruntime/support/traverse.h"
 #include "libruntime/support/graph_access.h"
 
 #define FEATURES 16
@@ -128,6 +129,8 @@ int gtu_gcn(struct gtu_device *dev, const struct gtu_graph *g,
 	uint32_t width = 8;
 	int rc;
 
+	if (opt->unit == GTU_WITH_GPU)
+		return gtu_traverse(dev, g, GTU_TRAVERSE_GCN, opt, out, stats, err);
 	rc = gtu_alg_begin(&c.a, "gcn", dev, g, opt, stats, err);
 	if (!rc)
 		rc = gtu_alg_require_whole_graph(&c.a);

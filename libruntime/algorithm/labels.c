@@ -12,6 +12,7 @@
 
 #include "shares.h"
 #include "for_each_edge.h"
+#include "libruntime/support/traverse.h"
 
 #define ITERATIONS	10
 #define SHARE		512u	/* vertices per work share */
@@ -300,14 +301,84 @@ static int propagate(struct labels *l)
 	return rc;
 }
 
+/* ---- On a GPU ---------------------------------------------------------------------------------------- */
+
+struct joining {
+	const struct gtu_graph *g, *t;
+	uint64_t *row;
+	void *col;
+};
+
+static int join_share(void *arg, uint64_t first, uint64_t end)
+{
+	const struct joining *j = arg;
+	const uint32_t width = j->g->edge_bytes;
+	uint64_t v, own, other;
+
+	for (v = first; v < end; v++) {
+		own = degree(j->g, v);
+		other = degree(j->t, v);
+		memcpy((char *)j->col + j->row[v] * width, (const char *)j->g->col + j->g->row[v] * width, own * width);
+		memcpy((char *)j->col + (j->row[v] + own) * width, (const char *)j->t->col + j->t->row[v] * width, other * width);
+	}
+	return 0;
+}
+
+/* A directed graph's edges at both of their ends; duplicates stay. */
+static int join_directions(const struct gtu_graph *g, const struct gtu_graph *t, struct gtu_graph *both, struct gtu_error *err)
+{
+	struct joining j = { g, t, gtu_array_alloc((g->n + 1) * 8), gtu_array_alloc((2 * g->m + 1) * g->edge_bytes) };
+	uint64_t v;
+
+	memset(both, 0, sizeof(*both));
+	both->row = j.row;
+	both->col = j.col;
+	if (!j.row || !j.col)
+		return gtu_fail(err, GTU_ERR_NOMEM, "label propagation: out of memory for %llu edges in both directions",
+				(unsigned long long)g->m);
+	for (j.row[0] = v = 0; v < g->n; v++)
+		j.row[v + 1] = j.row[v] + degree(g, v) + degree(t, v);
+	gtu_parallel_by(SHARE, join_share, &j, g->n);
+	both->n = g->n;
+	both->m = j.row[g->n];
+	both->edge_bytes = g->edge_bytes;
+	memcpy(both->name, g->name, sizeof(both->name));
+	return 0;
+}
+
+static int propagate_on_gpu(struct gtu_device *dev, const struct gtu_graph *g, const struct gtu_algorithm_options *opt,
+			    uint64_t *label, struct gtu_algorithm_stats *stats, struct gtu_error *err)
+{
+	struct gtu_graph plain = *g, both, *transposed = NULL;
+	int rc;
+
+	if (!dev || !(g->flags & GTU_GRAPH_DIRECTED))
+		return gtu_traverse(dev, g, GTU_TRAVERSE_LABELS, opt, label, stats, err);
+	plain.weight = NULL;
+	plain.weight_type = GTU_WEIGHT_NONE;
+	rc = gtu_graph_transpose(&plain, opt->progress, &transposed, err);
+	if (rc)
+		return rc;
+	rc = join_directions(g, transposed, &both, err);
+	gtu_graph_close(transposed);
+	if (!rc)
+		rc = gtu_traverse_derived(dev, g, &both, GTU_TRAVERSE_LABELS, opt, label, stats, err);
+	free((void *)(uintptr_t)both.row);
+	free((void *)(uintptr_t)both.col);
+	return rc;
+}
+
 int gtu_label_propagation(struct gtu_device *dev, const struct gtu_graph *g,
 			  const struct gtu_algorithm_options *opt, uint64_t *label,
 			  struct gtu_algorithm_stats *stats, struct gtu_error *err)
 {
-	struct labels *l = calloc(1, sizeof(*l));
+	struct labels *l;
 	uint64_t v;
 	int rc;
 
+	if (opt->unit == GTU_WITH_GPU)
+		return propagate_on_gpu(dev, g, opt, label, stats, err);
+	l = calloc(1, sizeof(*l));
 	if (!l)
 		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for label propagation");
 	rc = gtu_alg_begin(&l->a, "label propagation", dev, g, opt, stats, err);

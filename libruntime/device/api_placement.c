@@ -101,3 +101,55 @@ int gtu_traverse(struct gtu_device *dev, const struct gtu_graph *g, enum gtu_tra
 	pthread_mutex_unlock(&dev->placing);
 	return rc;
 }
+
+/* Place a graph derived from @g beside it. */
+static int place_derived(struct gtu_device *dev, const struct gtu_graph *derived, bool like_g, struct gtu_error *err)
+{
+	static const struct gtu_placement_options usual;
+	const struct gtu_traversal_ops *ops = dev->ops->traversal;
+	int rc = ops->placement_create(dev, derived, like_g ? NULL : &usual, err);
+
+	return rc == GTU_ERR_NOMEM && like_g ? ops->placement_create(dev, derived, &usual, err) : rc;
+}
+
+int gtu_traverse_derived(struct gtu_device *dev, const struct gtu_graph *g, const struct gtu_graph *derived,
+			 enum gtu_traversal what, const struct gtu_algorithm_options *opt, void *result,
+			 struct gtu_algorithm_stats *stats, struct gtu_error *err)
+{
+	const struct gtu_traversal_ops *ops;
+	int rc = can_place(dev, err);
+
+	if (!rc)
+		rc = check(derived, what, opt, err);
+	if (rc)
+		return rc;
+	ops = dev->ops->traversal;
+	pthread_mutex_lock(&dev->placing);
+	ops->placement_swap(dev);
+	rc = place_derived(dev, derived, dev->placed == g, err);
+	if (!rc) {
+		rc = ops->run[what](dev, opt, result, stats, err);
+		ops->placement_destroy(dev);
+	}
+	ops->placement_swap(dev);
+	pthread_mutex_unlock(&dev->placing);
+	return rc;
+}
+
+int gtu_traverse_both_ways(struct gtu_device *dev, const struct gtu_graph *g, enum gtu_traversal what,
+			   const struct gtu_algorithm_options *opt, void *result, struct gtu_algorithm_stats *stats,
+			   struct gtu_error *err)
+{
+	struct gtu_graph *both;
+	int rc = can_place(dev, err);
+
+	if (!rc && !(g->flags & GTU_GRAPH_DIRECTED))
+		return gtu_traverse(dev, g, what, opt, result, stats, err);
+	if (!rc)
+		rc = gtu_graph_symmetrize(g, opt->progress, &both, err);
+	if (rc)
+		return rc;
+	rc = gtu_traverse_derived(dev, g, both, what, opt, result, stats, err);
+	gtu_graph_close(both);
+	return rc;
+}

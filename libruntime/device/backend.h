@@ -25,6 +25,11 @@ struct gtu_traversal_ops {
 	int (*placement_create)(struct gtu_device *dev, const struct gtu_graph *g,
 				const struct gtu_placement_options *opt, struct gtu_error *err);
 	void (*placement_destroy)(struct gtu_device *dev);
+	/*
+	 * Exchange the placement with the one put aside, at first none, which keeps its memory.
+	 * placement_create() with @opt NULL then takes the options of the one put aside.
+	 */
+	void (*placement_swap)(struct gtu_device *dev);
 	gtu_traversal_fn *run[GTU_TRAVERSALS];
 };
 

@@ -63,7 +63,7 @@ bool gpu_is_device(const char *device);
 void gpu_print_info(const struct gtu_gpu_info *info, FILE *to);
 void gpu_json_info(struct json *j, const struct gtu_gpu_info *info);
 void gpu_print_placement(const struct gtu_placement *p, FILE *to);
-/* What a placement needs, by part, and what there is; for gtu_placement_options.planned. @to: a FILE. */
+/* The memory that a placement needs, by part, and the free memory; for gtu_placement_options.planned. @to: a FILE. */
 void gpu_print_plan(void *to, const struct gtu_placement *p);
 void gpu_json_placement(struct json *j, const struct gtu_placement *p);
 

@@ -202,9 +202,14 @@ int gtu_link_measure(struct gtu_device *dev, uint32_t edges, uint64_t bytes, uin
 static const struct gtu_traversal_ops traversal = {
 	.placement_create = gpu_placement_create,
 	.placement_destroy = gpu_placement_destroy,
+	.placement_swap = gpu_placement_swap,
 	.run = {
 		[GTU_TRAVERSE_BFS] = gpu_bfs, [GTU_TRAVERSE_SSSP] = gpu_sssp,
 		[GTU_TRAVERSE_PAGERANK] = gpu_pagerank, [GTU_TRAVERSE_COMPONENTS] = gpu_components,
+		[GTU_TRAVERSE_BETWEENNESS] = gpu_betweenness, [GTU_TRAVERSE_STCON] = gpu_stcon,
+		[GTU_TRAVERSE_COLORING] = gpu_coloring, [GTU_TRAVERSE_CORES] = gpu_cores,
+		[GTU_TRAVERSE_LABELS] = gpu_labels, [GTU_TRAVERSE_TRIANGLES] = gpu_triangles,
+		[GTU_TRAVERSE_GCN] = gpu_gcn,
 	},
 };
 

@@ -149,36 +149,6 @@ static int prepare(struct components *c)
 	return rc ? rc : gpu_run_launch(r, "components_begin", NULL, false, r->graph.n, args);
 }
 
-struct labels {
-	const uint32_t *from;
-	uint64_t *to;
-};
-
-static int widen(void *arg, uint64_t first, uint64_t end)
-{
-	struct labels *l = arg;
-	uint64_t v;
-
-	for (v = first; v < end; v++)
-		l->to[v] = l->from[v];
-	return 0;
-}
-
-static int copy_labels(struct components *c, uint64_t *component)
-{
-	struct gpu_run *r = &c->r;
-	struct labels l = { .to = component };
-	uint32_t *narrow = (uint32_t *)component + r->graph.n;
-	int rc;
-
-	gtu_phase(&r->phases, "result");
-	rc = gpu_download(r->gpu, narrow, c->label, 4 * r->graph.n, r->err);
-	l.from = narrow;
-	r->stats->vertices = r->graph.n;
-	r->stats->edges = r->graph.m;
-	return rc ? rc : gpu_widen(widen, &l, r->graph.n);
-}
-
 int gpu_components(struct gtu_device *dev, const struct gtu_algorithm_options *opt, void *component,
 		   struct gtu_algorithm_stats *stats, struct gtu_error *err)
 {
@@ -192,7 +162,9 @@ int gpu_components(struct gtu_device *dev, const struct gtu_algorithm_options *o
 		if (!rc)
 			rc = gpu_run_read(&c.r);
 		if (!rc)
-			rc = copy_labels(&c, component);
+			rc = gpu_visit_result(&c.r, component, c.label);
+		c.r.stats->vertices = c.r.graph.n;
+		c.r.stats->edges = c.r.graph.m;
 	}
 	return gpu_run_end(&c.r, rc);
 }

@@ -34,6 +34,7 @@ enum gpu_cache { GPU_CACHE_EMPTY, GPU_CACHE_NEIGHBOURS, GPU_CACHE_PREFIX, GPU_CA
 
 struct gpu_placed {
 	const struct gtu_graph *graph;
+	struct gtu_placement_options options;
 	struct gpu_memory row, list, weight, cache;
 	struct gpu_memory index;	/* of a compressed list: one word per vertex, then the table of long lists */
 	enum gpu_cache holds;
@@ -54,8 +55,8 @@ struct gpu {
 	CUcontext context;
 	CUmodule module;
 	struct gtu_gpu_info info;
-	struct gpu_placed placed;
-	struct gtu_placement placement;
+	struct gpu_placed placed, aside;	/* aside: see gpu_placement_swap() */
+	struct gtu_placement placement, placement_aside;
 	struct gtu_device *board;	/* of the placement, for GTU_EDGES_APERTURE */
 	double managed_gbps, pinned_gbps; /* probe results over probed_bytes; 0: not probed */
 	uint64_t probed_bytes;
@@ -121,6 +122,8 @@ uint64_t gpu_plan_probes(const struct gpu_plan_input *in, const struct gtu_place
 int gpu_placement_create(struct gtu_device *dev, const struct gtu_graph *g, const struct gtu_placement_options *opt,
 	      struct gtu_error *err);
 void gpu_placement_destroy(struct gtu_device *dev);
+/* Exchange the placement and the one put aside, which keeps its memory. */
+void gpu_placement_swap(struct gtu_device *dev);
 /*
  * Compress the lists of the graph to place, and set the plan's inputs. Call gtu_compressed_free()
  * afterwards in any case.
@@ -219,6 +222,25 @@ int gpu_widen(int (*fn)(void *arg, uint64_t first, uint64_t end), void *arg, uin
 /* "_naive", "_merged", "_aligned"; NULL for AUTO. */
 const char *gpu_run_mode(const struct gpu_run *r);
 
+/* ---- visit.c: what the algorithms over visit.cuh share ------------------------------------------ */
+
+/*
+ * gpu_run_begin() for an algorithm over whole graphs with kernels of the library only. Always call
+ * gpu_run_end() afterwards.
+ */
+int gpu_visit_begin(struct gpu_run *r, struct gtu_device *dev, const char *name, const struct gtu_algorithm_options *opt,
+		    struct gtu_algorithm_stats *stats, struct gtu_error *err);
+/* Clear the counters, launch a kernel of the entry's format (@format) or of none, and read the counters. */
+int gpu_visit_step(struct gpu_run *r, const char *kernel, const char *suffix, bool format, uint64_t threads, void **args);
+/* Queue the items of the vertices whose @state is @value, or of all (@state 0); *items: their number. */
+int gpu_visit_collect(struct gpu_run *r, CUdeviceptr state, uint32_t value, CUdeviceptr queue, uint64_t *items);
+/* Copy a value of 4 bytes for each vertex into an array of 8 bytes each. */
+int gpu_visit_result(struct gpu_run *r, uint64_t *result, CUdeviceptr values);
+/* GTU_ERR_USAGE if vertex @v, the @what, is out of range. */
+int gpu_visit_check_vertex(struct gpu_run *r, const char *what, uint64_t v);
+
 gtu_traversal_fn gpu_bfs, gpu_sssp, gpu_pagerank, gpu_components;
+/* over visit.cuh */
+gtu_traversal_fn gpu_betweenness, gpu_stcon, gpu_coloring, gpu_cores, gpu_labels, gpu_triangles, gpu_gcn;
 
 #endif

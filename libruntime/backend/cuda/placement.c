@@ -380,7 +380,9 @@ int gpu_placement_create(struct gtu_device *dev, const struct gtu_graph *g, cons
 	uint64_t start = gtu_now_ns();
 	int rc;
 
+	opt = opt ? opt : &gpu->aside.options;
 	memset(p, 0, sizeof(*p));
+	p->options = *opt;
 	rc = gpu_enter(gpu, err);
 	if (rc)
 		return rc;
@@ -406,6 +408,19 @@ int gpu_placement_create(struct gtu_device *dev, const struct gtu_graph *g, cons
 	if (rc)
 		gpu_placement_destroy(dev);
 	return rc;
+}
+
+void gpu_placement_swap(struct gtu_device *dev)
+{
+	struct gpu *gpu = dev->backend;
+	struct gpu_placed placed = gpu->placed;
+	struct gtu_placement placement = gpu->placement;
+
+	gpu->placed = gpu->aside;
+	gpu->placement = gpu->placement_aside;
+	gpu->aside = placed;
+	gpu->placement_aside = placement;
+	gpu->board = gpu->placed.options.board;
 }
 
 void gpu_placement_destroy(struct gtu_device *dev)

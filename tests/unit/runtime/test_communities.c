@@ -305,8 +305,10 @@ TEST(refusals)
 	CHECK_EQ(gtu_label_propagation(NULL, g, &opt, label, NULL, &err), GTU_ERR_UNSUPPORTED);
 	CHECK_EQ(gtu_clustering(NULL, g, &opt, coefficient, NULL, &err), GTU_ERR_UNSUPPORTED);
 	opt = (struct gtu_algorithm_options){ .unit = GTU_WITH_GPU };
-	CHECK_EQ(gtu_label_propagation(NULL, g, &opt, label, NULL, &err), GTU_ERR_UNSUPPORTED);
-	CHECK_EQ(gtu_clustering(NULL, g, &opt, coefficient, NULL, &err), GTU_ERR_UNSUPPORTED);
+	CHECK_EQ(gtu_label_propagation(NULL, g, &opt, label, NULL, &err), GTU_ERR_USAGE);
+	CHECK_EQ(gtu_clustering(NULL, g, &opt, coefficient, NULL, &err), GTU_ERR_USAGE);
+	CHECK_EQ(gtu_label_propagation(dev, g, &opt, label, NULL, &err), GTU_ERR_UNSUPPORTED);
+	CHECK_EQ(gtu_clustering(dev, g, &opt, coefficient, NULL, &err), GTU_ERR_UNSUPPORTED);
 	opt.unit = GTU_WITH_IRU;
 	FAILS(gtu_clustering(dev, g, &opt, coefficient, NULL, &err), GTU_ERR_UNSUPPORTED, "no indexed accesses");
 	opt.unit = GTU_WITH_NONE;

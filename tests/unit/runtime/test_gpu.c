@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "gtu/gpu.h"
-#include "subjects.h"
+#include "gpu_algorithms.h"
 
 /*
  * On a CPU the full set takes minutes: each graph uses a half of the placements in rotation, and a
@@ -26,6 +26,7 @@
 #ifdef ON_CPU
 #define SMALLER 6u			/* reduction of scales; counts are a tenth */
 #define FEWER 10u
+#define VISITS (3 * SPARSE)		/* one placement of this many is tested with the algorithms over visit.cuh */
 #define PAPERS 3u			/* placements tested with the paper's kernels */
 #define PATH 12u
 
@@ -42,6 +43,7 @@ static void choose_driver(void)
 #else
 #define SMALLER 0u
 #define FEWER 1u
+#define VISITS 1u
 #define PAPERS PLACINGS
 #define PATH 500u
 
@@ -106,10 +108,22 @@ static void check_values(const void *got, const void *want, uint64_t n, bool ran
 		       (unsigned long long)b[v], y[v]);
 }
 
-/* All four algorithms and vertex ranges, compared with the results of the CPU. */
+/* The other algorithms, compared with the results of the plain path, which were computed before. */
+static void check_visits(const struct gtu_graph *g, uint64_t source, uint64_t *const want[], uint64_t *got, const char *name)
+{
+	for (unsigned i = GPU_FIRST_VISIT; i < GPU_ALGORITHMS; i++) {
+		const struct gpu_algorithm *a = &gpu_algorithms[i];
+
+		CHECKF(!gpu_algorithm_run(a, dev, g, GTU_WITH_GPU, GTU_KERNEL_AUTO, source, got, NULL), "%s: %s: %s", name, a->name,
+		       err.text);
+		gpu_algorithm_check(a, g, got, want[i], name);
+	}
+}
+
+/* Four algorithms, also with the paper's kernels and on vertex ranges, and the others, compared with the results of the CPU. */
 static void check_graph(const struct gtu_graph *g, uint64_t source)
 {
-	uint64_t *got = test_alloc(g->n, 8), *bfs = test_alloc(g->n, 8), *cc = test_alloc(g->n, 8);
+	uint64_t *got = test_alloc(g->n, 8 * TEST_FEATURES), *visit[GPU_ALGORITHMS], *bfs = test_alloc(g->n, 8), *cc = test_alloc(g->n, 8);
 	double *sssp = test_alloc(g->n, 8), *pr = test_alloc(g->n, 8), change;
 	uint64_t *part_bfs = test_alloc(g->n, 8), *part_cc = test_alloc(g->n, 8);
 	struct gtu_algorithm_options part = { .source = source, .first_vertex = g->n / 4, .end_vertex = g->n };
@@ -122,6 +136,11 @@ static void check_graph(const struct gtu_graph *g, uint64_t source)
 	CHECK(!reference_pagerank(g, 0.85, 7, pr, &change));
 	CHECK(!gtu_bfs(NULL, g, &part, part_bfs, NULL, &err) && !gtu_components(NULL, g, &part, part_cc, NULL, &err));
 	part.unit = GTU_WITH_GPU;
+	for (unsigned i = GPU_FIRST_VISIT; i < GPU_ALGORITHMS; i++) {
+		visit[i] = test_alloc(g->n, 8 * TEST_FEATURES);
+		CHECKF(!gpu_algorithm_run(&gpu_algorithms[i], NULL, g, GTU_WITH_NONE, 0, source, visit[i], NULL), "%s: %s",
+		       gpu_algorithms[i].name, err.text);
+	}
 	for (unsigned p = 0; p < PLACINGS; p++) {
 		struct gtu_placement_options place = placings[p].place;
 		const char *name = placings[p].name;
@@ -157,6 +176,8 @@ static void check_graph(const struct gtu_graph *g, uint64_t source)
 			CHECKF(!gtu_components(dev, g, &part, got, &stats, &err), "%s: part: %s", name, err.text);
 			check_values(got, part_cc, g->n, false, "cc of a part", name, k);
 		}
+		if ((p + graph) % VISITS == 0)
+			check_visits(g, source, visit, got, name);
 		gtu_placement_destroy(dev);
 	}
 }

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "gtu/gpu.h"
-#include "subjects.h"
+#include "gpu_algorithms.h"
 #include "tests/fake/fake_cuda.h"
 
 static struct fake_cuda *fake, fresh;
@@ -84,39 +84,11 @@ int posix_memalign(void **out, size_t alignment, size_t bytes)
 
 /* ---- Algorithms ------------------------------------------------------------------------------------ */
 
-struct algorithm {
-	const char *name;
-	int (*integers)(struct gtu_device *dev, const struct gtu_graph *g, const struct gtu_algorithm_options *opt,
-			uint64_t *values, struct gtu_algorithm_stats *stats, struct gtu_error *err);
-	int (*reals)(struct gtu_device *dev, const struct gtu_graph *g, const struct gtu_algorithm_options *opt,
-		     double *values, struct gtu_algorithm_stats *stats, struct gtu_error *err);
-};
-
-static const struct algorithm algorithms[] = {
-	{ "bfs", .integers = gtu_bfs },
-	{ "sssp", .reals = gtu_sssp },
-	{ "components", .integers = gtu_components },
-	{ "pagerank", .reals = gtu_pagerank },
-};
-
 static uint32_t kernel;			/* enum gtu_kernel of the runs */
 
-static int run(const struct algorithm *a, struct gtu_device *on, const struct gtu_graph *g, uint32_t unit, void *values)
+static int run(const struct gpu_algorithm *a, struct gtu_device *on, const struct gtu_graph *g, uint32_t unit, void *values)
 {
-	struct gtu_algorithm_options opt = { .unit = unit, .iterations = 3, .kernel = kernel };
-
-	return a->integers ? a->integers(on, g, &opt, values, NULL, &err) : a->reals(on, g, &opt, values, NULL, &err);
-}
-
-static void check(const struct algorithm *a, const void *got, const void *want, uint64_t n, const char *when)
-{
-	char name[120];
-
-	snprintf(name, sizeof(name), "%s, %s", a->name, when);
-	if (a->integers)
-		same_integers(got, want, n, name);
-	else
-		same_reals(got, want, n, 1e-9, name);
+	return gpu_algorithm_run(a, on, g, unit, kernel, 0, values, NULL);
 }
 
 static struct gtu_graph *subject(void)
@@ -126,7 +98,7 @@ static struct gtu_graph *subject(void)
 }
 
 /* Place and run with call @call of the driver, or @allocation of the library, failing. */
-static int place_and_run(const struct algorithm *a, const struct gtu_graph *g, uint32_t edges, CUresult failure, long call,
+static int place_and_run(const struct gpu_algorithm *a, const struct gtu_graph *g, uint32_t edges, CUresult failure, long call,
 			 long allocation, void *values)
 {
 	struct gtu_placement_options place = { .edges = edges, .gpu_memory = edges ? 4096 : GTU_GPU_MEMORY_ALL };
@@ -146,10 +118,10 @@ static int place_and_run(const struct algorithm *a, const struct gtu_graph *g, u
 }
 
 /* Whichever call fails: an error or the right result, and then a run without failures succeeds. */
-static void fail_each(const struct algorithm *a, uint32_t edges, CUresult failure, int code)
+static void fail_each(const struct gpu_algorithm *a, uint32_t edges, CUresult failure, int code)
 {
 	struct gtu_graph *g = subject();
-	uint64_t *got = test_alloc(g->n, 8), *want = test_alloc(g->n, 8);
+	uint64_t *got = test_alloc(g->n, 8 * TEST_FEATURES), *want = test_alloc(g->n, 8 * TEST_FEATURES);
 	unsigned results = 0;
 	long live, i;
 	int rc;
@@ -164,26 +136,32 @@ static void fail_each(const struct algorithm *a, uint32_t edges, CUresult failur
 			break;
 		CHECKF(!rc || rc == code, "%s: call %ld, %s: %d, %s", a->name, i, fake->failed, rc, err.text);
 		if (!rc)
-			check(a, got, want, g->n, fake->failed);
+			gpu_algorithm_check(a, g, got, want, fake->failed);
 		results += !rc;
 		gtu_placement_destroy(dev);
-		CHECKF(fake->live == live, "%s: call %ld, %s: %ld allocations are left", a->name, i, fake->failed, fake->live - live);
 		CHECKF(!fake->pushed, "%s: call %ld, %s", a->name, i, fake->failed);
+		/* without the context, memory is released with it */
+		if (!strncmp(fake->failed, "cuCtxPush", 9)) {
+			live = fake->live;
+			continue;
+		}
+		CHECKF(fake->live == live, "%s: call %ld, %s: %ld allocations are left", a->name, i, fake->failed, fake->live - live);
 	}
 	CHECK(i > 20);
 	OK(rc);
-	check(a, got, want, g->n, "without a failure");
+	gpu_algorithm_check(a, g, got, want, "without a failure");
 	/* memory that is refused once is a cache that is left out, or another kind of memory */
 	CHECKF(failure != CUDA_ERROR_OUT_OF_MEMORY || results, "%s ended with an error each time", a->name);
 	gtu_close(dev);
 	dev = NULL;
+	CHECK(!fake->contexts && !fake->pushed);
 }
 
 /* Whichever allocation of the library fails. */
-static void refuse_each(const struct algorithm *a)
+static void refuse_each(const struct gpu_algorithm *a)
 {
 	struct gtu_graph *g = subject();
-	uint64_t *got = test_alloc(g->n, 8), *want = test_alloc(g->n, 8);
+	uint64_t *got = test_alloc(g->n, 8 * TEST_FEATURES), *want = test_alloc(g->n, 8 * TEST_FEATURES);
 	long i;
 	int rc;
 
@@ -201,32 +179,32 @@ static void refuse_each(const struct algorithm *a)
 			break;
 		CHECKF(!rc || rc == GTU_ERR_NOMEM, "%s: allocation %ld: %d, %s", a->name, i, rc, err.text);
 		if (!rc)
-			check(a, got, want, g->n, "an allocation failed");
+			gpu_algorithm_check(a, g, got, want, "an allocation failed");
 	}
 	OK(rc);
-	check(a, got, want, g->n, "without a failure");
+	gpu_algorithm_check(a, g, got, want, "without a failure");
 	gtu_close(dev);
 	dev = NULL;
 }
 
 TEST(each_call_fails)
 {
-	for (unsigned i = 0; i < LENGTH(algorithms); i++)
-		fail_each(&algorithms[i], GTU_EDGES_MANAGED, 719, GTU_ERR_FAIL);
+	for (unsigned i = 0; i < GPU_ALGORITHMS; i++)
+		fail_each(&gpu_algorithms[i], GTU_EDGES_MANAGED, 719, GTU_ERR_FAIL);
 }
 
 TEST(memory_is_refused)
 {
-	for (unsigned i = 0; i < LENGTH(algorithms); i++) {
-		fail_each(&algorithms[i], GTU_EDGES_PINNED, CUDA_ERROR_OUT_OF_MEMORY, GTU_ERR_NOMEM);
-		fail_each(&algorithms[i], GTU_EDGES_AUTO, CUDA_ERROR_OUT_OF_MEMORY, GTU_ERR_NOMEM);
+	for (unsigned i = 0; i < GPU_ALGORITHMS; i++) {
+		fail_each(&gpu_algorithms[i], GTU_EDGES_PINNED, CUDA_ERROR_OUT_OF_MEMORY, GTU_ERR_NOMEM);
+		fail_each(&gpu_algorithms[i], GTU_EDGES_AUTO, CUDA_ERROR_OUT_OF_MEMORY, GTU_ERR_NOMEM);
 	}
 }
 
 TEST(library_allocations_fail)
 {
-	for (unsigned i = 0; i < LENGTH(algorithms); i++)
-		refuse_each(&algorithms[i]);
+	for (unsigned i = 0; i < GPU_ALGORITHMS; i++)
+		refuse_each(&gpu_algorithms[i]);
 }
 
 /* ---- Needs by part, and what gives way --------------------------------------------------------------- */
@@ -267,7 +245,7 @@ TEST(plan_comes_first)
 	fake->free_bytes = fresh.free_bytes;
 	OK(gtu_placement_create(dev, g, &place, &err));
 	fake->free_bytes = 1000;
-	FAILS(run(&algorithms[0], dev, g, GTU_WITH_GPU, test_alloc(g->n, 8)), GTU_ERR_NOMEM, "bfs needs ");
+	FAILS(run(&gpu_algorithms[0], dev, g, GTU_WITH_GPU, test_alloc(g->n, 8 * TEST_FEATURES)), GTU_ERR_NOMEM, "bfs needs ");
 	CHECKF(strstr(err.text, "(visited vertices ") && strstr(err.text, ", queue ") && strstr(err.text, "of which 1000 are free"),
 	       "%s", err.text);
 	gtu_close(dev);
@@ -280,10 +258,10 @@ TEST(kinds_give_way)
 	static const uint32_t kinds[] = { GTU_EDGES_DEVICE, GTU_EDGES_PINNED, GTU_EDGES_REGISTERED };
 	struct gtu_placement_options place = { .planned = see_plan, .planned_user = &plans };
 	struct gtu_graph *g = subject();
-	uint64_t *got = test_alloc(g->n, 8), *want = test_alloc(g->n, 8);
+	uint64_t *got = test_alloc(g->n, 8 * TEST_FEATURES), *want = test_alloc(g->n, 8 * TEST_FEATURES);
 
 	use_fake();
-	OK(run(&algorithms[1], NULL, g, GTU_WITH_NONE, want));
+	OK(run(&gpu_algorithms[1], NULL, g, GTU_WITH_NONE, want));
 	for (unsigned refusals = 0; refusals < LENGTH(kinds); refusals++) {
 		use_fake();
 		OK(gtu_open("cuda:0", &dev, &err));
@@ -295,8 +273,8 @@ TEST(kinds_give_way)
 		CHECK_EQ(gtu_get_placement(dev)->edges, kinds[refusals]);
 		CHECKF(!refusals == !*gtu_get_placement(dev)->given_up, "%s", gtu_get_placement(dev)->given_up);
 		fake->refuse_above = 0;
-		OK(run(&algorithms[1], dev, g, GTU_WITH_GPU, got));
-		check(&algorithms[1], got, want, g->n, "another kind of memory");
+		OK(run(&gpu_algorithms[1], dev, g, GTU_WITH_GPU, got));
+		gpu_algorithm_check(&gpu_algorithms[1], g, got, want, "another kind of memory");
 		gtu_close(dev);
 		dev = NULL;
 	}
@@ -307,10 +285,10 @@ TEST(cache_gives_way)
 {
 	struct gtu_placement_options place = { .edges = GTU_EDGES_PINNED, .gpu_memory = 3 << 20 };
 	struct gtu_graph *g = generate((struct gtu_generate_options){ .kind = GTU_GEN_UNIFORM, .n = 20000, .degree = 16 });
-	uint64_t *got = test_alloc(g->n, 8), *want = test_alloc(g->n, 8), cache;
+	uint64_t *got = test_alloc(g->n, 8 * TEST_FEATURES), *want = test_alloc(g->n, 8 * TEST_FEATURES), cache;
 
 	use_fake();
-	OK(run(&algorithms[0], NULL, g, GTU_WITH_NONE, want));
+	OK(run(&gpu_algorithms[0], NULL, g, GTU_WITH_NONE, want));
 	OK(gtu_open("cuda:0", &dev, &err));
 	OK(gtu_placement_create(dev, g, &place, &err));
 	cache = gtu_get_placement(dev)->cache_bytes;
@@ -319,8 +297,8 @@ TEST(cache_gives_way)
 		/* the loops' queues; then also what would be left of the cache */
 		fake->refuse_above = 500000;
 		fake->refusals = refusals;
-		OK(run(&algorithms[0], dev, g, GTU_WITH_GPU, got));
-		check(&algorithms[0], got, want, g->n, "a smaller cache");
+		OK(run(&gpu_algorithms[0], dev, g, GTU_WITH_GPU, got));
+		gpu_algorithm_check(&gpu_algorithms[0], g, got, want, "a smaller cache");
 		CHECK(gtu_get_placement(dev)->cache_bytes < cache);
 		CHECKF(strstr(gtu_get_placement(dev)->given_up, "bfs needs the rest"), "%s", gtu_get_placement(dev)->given_up);
 		CHECK(!gtu_get_placement(dev)->cache_bytes == (refusals == 2));
@@ -356,13 +334,13 @@ static struct gtu_graph far_graph(const struct gtu_graph *g, bool hub)
 	return far;
 }
 
-static void check_far(const struct algorithm *a, uint32_t edge_bytes)
+static void check_far(const struct gpu_algorithm *a, uint32_t edge_bytes)
 {
 	struct gtu_placement_options place = { .edges = GTU_EDGES_REGISTERED };
 	struct gtu_graph *g = generate((struct gtu_generate_options){ .kind = GTU_GEN_KRONECKER, .scale = 6, .degree = 4,
 								      .seed = 3, .edge_bytes = edge_bytes });
 	struct gtu_graph far = far_graph(g, false);
-	uint64_t *got = test_alloc(g->n, 8), *want = test_alloc(g->n, 8);
+	uint64_t *got = test_alloc(g->n, 8 * TEST_FEATURES), *want = test_alloc(g->n, 8 * TEST_FEATURES);
 
 	use_fake();
 	OK(run(a, NULL, g, GTU_WITH_NONE, want));
@@ -372,7 +350,7 @@ static void check_far(const struct algorithm *a, uint32_t edge_bytes)
 	kernel = a->reals == gtu_pagerank ? GTU_KERNEL_ALIGNED : GTU_KERNEL_AUTO;
 	CHECKF(!run(a, dev, &far, GTU_WITH_GPU, got), "%s: %s", a->name, err.text);
 	kernel = GTU_KERNEL_AUTO;
-	check(a, got, want, g->n, "beyond 2^32 entries");
+	gpu_algorithm_check(a, g, got, want, "beyond 2^32 entries");
 	gtu_close(dev);
 	dev = NULL;
 	munmap((void *)far.col, far.m * far.edge_bytes);
@@ -380,9 +358,9 @@ static void check_far(const struct algorithm *a, uint32_t edge_bytes)
 
 TEST(many_entries)
 {
-	for (unsigned i = 0; i < LENGTH(algorithms); i++) {
-		check_far(&algorithms[i], 4);
-		check_far(&algorithms[i], 8);
+	for (unsigned i = 0; i < GPU_ALGORITHMS; i++) {
+		check_far(&gpu_algorithms[i], 4);
+		check_far(&gpu_algorithms[i], 8);
 	}
 }
 

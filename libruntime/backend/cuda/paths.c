@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+/* Betweenness centrality and ST-connectivity. */
+#include <stdlib.h>
+
+#include "gpu.h"
+
+/* ---- Betweenness --------------------------------------------------------------------------------- */
+
+struct betweenness {
+	struct gpu_run r;
+	CUdeviceptr level, paths, share, score, queue;
+	uint64_t *begin;		/* where each level begins in the queue, and where the last ends */
+	uint64_t most;
+};
+
+static int note_level(struct betweenness *b, uint64_t level, uint64_t first)
+{
+	const uint64_t most = level < 64 ? 128 : 2 * level;
+	uint64_t *begin;
+
+	if (level >= b->most) {
+		begin = realloc(b->begin, most * sizeof(*begin));
+		if (!begin)
+			return gtu_fail(b->r.err, GTU_ERR_NOMEM, "%s: out of memory for %llu levels", b->r.name,
+					(unsigned long long)most);
+		b->begin = begin;
+		b->most = most;
+	}
+	b->begin[level] = first;
+	return 0;
+}
+
+/* Count the shortest paths from @source; *levels: levels that edges leave. */
+static int forth(struct betweenness *b, uint32_t source, uint32_t *levels)
+{
+	struct gpu_run *r = &b->r;
+	CUdeviceptr from = b->queue, out;
+	uint64_t items, end = 0;
+	uint32_t next;
+	void *begin[] = { &source, &b->level, &b->paths, &b->share, NULL };
+	void *count[] = { &from, &items, &b->level, &next, &b->paths, &out, NULL };
+	int rc = gpu_run_launch(r, "paths_begin", NULL, false, r->graph.n, begin);
+
+	*levels = 0;
+	r->stats->iterations++;
+	r->stats->vertices++;
+	if (!rc)
+		rc = gpu_visit_collect(r, b->level, 0, b->queue, &items);
+	while (!rc && items) {
+		rc = note_level(b, *levels, end);
+		end += items;
+		next = ++*levels;
+		if (!rc)
+			rc = note_level(b, next, end);
+		out = b->queue + 8 * end;
+		if (!rc)
+			rc = gpu_visit_step(r, "paths_count", NULL, true, items * 32, count);
+		from = out;
+		items = r->counters.items;
+		r->stats->vertices += r->counters.vertices;
+		r->stats->iterations += r->counters.vertices > 0;
+	}
+	return rc;
+}
+
+static int back(struct betweenness *b, uint32_t source, uint32_t levels)
+{
+	struct gpu_run *r = &b->r;
+	CUdeviceptr from;
+	uint64_t items;
+	uint32_t next;
+	void *depend[] = { &from, &items, &b->level, &next, &b->paths, &b->share, NULL };
+	void *end[] = { &source, &b->paths, &b->share, &b->score, NULL };
+	int rc = 0;
+
+	for (next = levels; next > 0 && !rc; next--) {
+		from = b->queue + 8 * b->begin[next - 1];
+		items = b->begin[next] - b->begin[next - 1];
+		rc = gpu_run_launch(r, "paths_depend", NULL, true, items * 32, depend);
+	}
+	if (!rc)
+		rc = gpu_visit_step(r, "paths_end", NULL, false, r->graph.n, end);
+	if (!rc && r->counters.changed)
+		rc = gtu_fail(r->err, GTU_ERR_UNSUPPORTED,
+			      "the number of shortest paths from vertex %llu exceeds the range of a double (1.8e308)",
+			      (unsigned long long)gtu_graph_id(r->g, source));
+	return rc;
+}
+
+static int from_sources(struct betweenness *b)
+{
+	struct gpu_run *r = &b->r;
+	const struct gtu_algorithm_options *opt = r->opt;
+	const uint64_t n = r->graph.n, count = opt->sources ? opt->source_count : n;
+	const struct gpu_part part[] = {
+		{ "levels", 4 * n, &b->level }, { "paths", 8 * n, &b->paths }, { "shares", 8 * n, &b->share },
+		{ "scores", 8 * n, &b->score }, { "queue", gpu_run_queue_bytes(r), &b->queue },
+	};
+	uint64_t i, source;
+	uint32_t levels;
+	int rc = gpu_run_allocate(r, part, 5);
+
+	if (!rc)
+		rc = gpu_fill(r->gpu, b->score, 0, 8 * n, r->err);
+	gtu_phase(&r->phases, "traverse");
+	for (i = 0; i < count && !rc; i++) {
+		source = opt->sources ? opt->sources[i] : i;
+		rc = gpu_visit_check_vertex(r, "source", source);
+		if (!rc)
+			rc = forth(b, (uint32_t)source, &levels);
+		if (!rc)
+			rc = back(b, (uint32_t)source, levels);
+		r->stats->edges += r->graph.m;
+	}
+	return rc;
+}
+
+int gpu_betweenness(struct gtu_device *dev, const struct gtu_algorithm_options *opt, void *score,
+		    struct gtu_algorithm_stats *stats, struct gtu_error *err)
+{
+	struct betweenness b = { 0 };
+	int rc = gpu_visit_begin(&b.r, dev, "betweenness", opt, stats, err);
+
+	if (!rc && opt->source_count && !opt->sources)
+		rc = gtu_fail(err, GTU_ERR_USAGE, "source_count is %llu, but sources is NULL: pass a list",
+			      (unsigned long long)opt->source_count);
+	if (!rc && b.r.graph.n) {
+		rc = from_sources(&b);
+		gtu_phase(&b.r.phases, "result");
+		if (!rc)
+			rc = gpu_download(b.r.gpu, score, b.score, 8 * b.r.graph.n, err);
+	}
+	free(b.begin);
+	return gpu_run_end(&b.r, rc);
+}
+
+/* ---- ST-connectivity ----------------------------------------------------------------------------- */
+
+/* The search from one end; its levels lie behind each other in the queue. */
+struct side {
+	CUdeviceptr level, queue;
+	uint64_t items, vertices;	/* of the present level */
+	uint32_t depth;
+};
+
+static int start_side(struct gpu_run *r, struct side *s, uint64_t vertex)
+{
+	const uint32_t zero = 0;
+	int rc = gpu_fill(r->gpu, s->level, 0xff, 4 * r->graph.n, r->err);
+
+	s->vertices = 1;
+	r->stats->vertices++;
+	if (!rc)
+		rc = gpu_upload(r->gpu, s->level + 4 * vertex, &zero, 4, r->err);
+	return rc ? rc : gpu_visit_collect(r, s->level, 0, s->queue, &s->items);
+}
+
+static int step_side(struct gpu_run *r, struct side *s, const struct side *other)
+{
+	CUdeviceptr out = s->queue + 8 * s->items, their_level = other->level;
+	uint32_t next = s->depth + 1;
+	void *args[] = { &s->queue, &s->items, &s->level, &their_level, &next, &out, NULL };
+	int rc = gpu_visit_step(r, "paths_meet", NULL, true, s->items * 32, args);
+
+	r->stats->edges += r->counters.edges;
+	gpu_run_iteration(r, s->vertices);
+	s->queue = out;
+	s->items = r->counters.items;
+	s->vertices = r->counters.vertices;
+	s->depth = next;
+	r->stats->vertices += s->vertices;
+	return rc;
+}
+
+static int search(struct gpu_run *r, uint64_t *distance)
+{
+	struct side side[2] = { { 0 } }, *active;
+	const uint64_t n = r->graph.n, queue = gpu_run_queue_bytes(r);
+	const struct gpu_part part[] = {
+		{ "levels from the source", 4 * n, &side[0].level }, { "queue from the source", queue, &side[0].queue },
+		{ "levels from the target", 4 * n, &side[1].level }, { "queue from the target", queue, &side[1].queue },
+	};
+	int rc = gpu_run_allocate(r, part, 4);
+
+	*distance = r->opt->source == r->opt->target ? 0 : GTU_UNREACHED;
+	gtu_phase(&r->phases, "traverse");
+	if (!rc)
+		rc = start_side(r, &side[0], r->opt->source);
+	if (!rc)
+		rc = start_side(r, &side[1], r->opt->target);
+	while (!rc && *distance == GTU_UNREACHED) {
+		/* searching from the target needs edges stored in both directions */
+		active = r->undirected && side[1].vertices < side[0].vertices ? &side[1] : &side[0];
+		if (!active->items)
+			break;
+		rc = step_side(r, active, &side[active == &side[0]]);
+		if (!rc && r->counters.min != UINT64_MAX)
+			*distance = r->counters.min;
+	}
+	return rc;
+}
+
+int gpu_stcon(struct gtu_device *dev, const struct gtu_algorithm_options *opt, void *distance,
+	      struct gtu_algorithm_stats *stats, struct gtu_error *err)
+{
+	struct gpu_run r;
+	uint64_t found = 0;
+	int rc = gpu_visit_begin(&r, dev, "stcon", opt, stats, err);
+
+	if (!rc)
+		rc = gpu_visit_check_vertex(&r, "source", opt->source);
+	if (!rc)
+		rc = gpu_visit_check_vertex(&r, "target", opt->target);
+	if (!rc)
+		rc = search(&r, &found);
+	if (!rc)
+		*(uint64_t *)distance = found;
+	return gpu_run_end(&r, rc);
+}

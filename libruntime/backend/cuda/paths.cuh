@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Shortest paths counted in edges: betweenness centrality (Brandes, "A Faster Algorithm for
+ * Betweenness Centrality", 2001), and the search from both ends of ST-connectivity. The queues of all
+ * levels lie behind each other, so betweenness takes them in reverse without a search.
+ */
+#ifndef GTU_CUDA_PATHS_CUH
+#define GTU_CUDA_PATHS_CUH
+
+#include "visit.cuh"
+
+extern "C" __global__ void paths_begin(gpu_graph g, u32 source, u32 *level, double *paths, double *share)
+{
+	for (u64 v = thread_id(); v < g.n; v += thread_count()) {
+		level[v] = v == source ? 0 : GPU_UNREACHED;
+		paths[v] = v == source;
+		share[v] = 0;
+	}
+}
+
+/* Reach the next level, and add up the paths to its vertices. */
+template <typename R>
+__device__ static void paths_count(const gpu_graph &g, const u64 *queue, u64 count, u32 *level, u32 next,
+				   double *paths, u64 *out)
+{
+	u64 vertices = 0;
+
+	each_item(g, queue, count, [&](u32 v, u32 chunk, tally &t) {
+		const double own = paths[v];
+
+		walk_item<R, no_weight>(g, v, chunk, t, [&](bool valid, R entry, no_weight) {
+			const u32 to = target_of<R>(g, entry), was = valid ? reach(level, to, next) : 0;
+			const bool found = valid && was == GPU_UNREACHED;
+
+			if (valid && (found || was == next))
+				atomicAdd(&paths[to], own);
+			vertices += found;
+			push_warp(out, &counters_of(g)->items, to, found ? items_of_vertex<R>(g, to) : 0);
+		});
+	});
+	count_vertices(g, vertices);
+}
+
+/* The dependencies of a level on the next: share[v] += paths[v] / paths[to] (1 + share[to]). */
+template <typename R>
+__device__ static void paths_depend(const gpu_graph &g, const u64 *queue, u64 count, const u32 *level, u32 next,
+				    const double *paths, double *share)
+{
+	each_item(g, queue, count, [&](u32 v, u32 chunk, tally &t) {
+		const double own = paths[v];
+		double sum = 0;
+
+		walk_item<R, no_weight>(g, v, chunk, t, [&](bool valid, R entry, no_weight) {
+			const u32 to = target_of<R>(g, entry);
+
+			if (valid && level[to] == next)
+				sum += own / paths[to] * (1 + share[to]);
+			__syncwarp();
+		});
+		sum = warp_sum(sum);
+		if (!lane_id() && sum != 0)
+			atomicAdd(&share[v], sum);
+	});
+}
+
+/* Add the shares to the scores; counters.changed: a number of paths is infinite. */
+extern "C" __global__ void paths_end(gpu_graph g, u32 source, const double *paths, const double *share, double *score)
+{
+	for (u64 v = thread_id(); v < g.n; v += thread_count()) {
+		if (paths[v] > 1.7976931348623157e308)
+			counters_of(g)->changed = 1;
+		if (v != source)
+			score[v] += share[v];
+	}
+}
+
+/* One level of a search; counters.min: the fewest edges to a vertex that the @other search reached. */
+template <typename R>
+__device__ static void paths_meet(const gpu_graph &g, const u64 *queue, u64 count, u32 *level, const u32 *other,
+				  u32 next, u64 *out)
+{
+	u64 vertices = 0, edges = 0, best = ~0ull;
+
+	each_item(g, queue, count, [&](u32 v, u32 chunk, tally &t) {
+		walk_item<R, no_weight>(g, v, chunk, t, [&](bool valid, R entry, no_weight) {
+			const u32 to = target_of<R>(g, entry);
+			const bool found = valid && reach(level, to, next) == GPU_UNREACHED;
+
+			if (found && other[to] != GPU_UNREACHED && (u64)next + other[to] < best)
+				best = (u64)next + other[to];
+			edges += valid;
+			vertices += found;
+			push_warp(out, &counters_of(g)->items, to, found ? items_of_vertex<R>(g, to) : 0);
+		});
+	});
+	count_vertices(g, vertices);
+	edges = warp_sum(edges);
+	best = warp_min(best);
+	if (lane_id())
+		return;
+	if (edges)
+		add(&counters_of(g)->edges, edges);
+	if (best != ~0ull)
+		atomicMin((ull *)&counters_of(g)->min, (ull)best);
+}
+
+#define PATHS_KERNELS(R, format)                                                                   \
+	extern "C" __global__ void paths_count_##format(gpu_graph g, const u64 *queue, u64 count,  \
+							u32 *level, u32 next, double *paths,       \
+							u64 *out)                                  \
+	{                                                                                          \
+		paths_count<R>(g, queue, count, level, next, paths, out);                          \
+	}                                                                                          \
+	extern "C" __global__ void paths_depend_##format(gpu_graph g, const u64 *queue, u64 count, \
+							 const u32 *level, u32 next,               \
+							 const double *paths, double *share)       \
+	{                                                                                          \
+		paths_depend<R>(g, queue, count, level, next, paths, share);                       \
+	}                                                                                          \
+	extern "C" __global__ void paths_meet_##format(gpu_graph g, const u64 *queue, u64 count,   \
+						       u32 *level, const u32 *other, u32 next,     \
+						       u64 *out)                                   \
+	{                                                                                          \
+		paths_meet<R>(g, queue, count, level, other, next, out);                           \
+	}
+
+VISIT_FORMATS(PATHS_KERNELS)
+
+#endif

@@ -86,8 +86,13 @@ static int allocate_tables(struct labels *l)
 {
 	struct gpu_run *r = &l->r;
 	const uint64_t *row = r->g->row, n = r->graph.n;
-	uint64_t v, most = TABLES < r->graph.m ? TABLES : r->graph.m;
+	uint64_t v, unused, most = TABLES < r->graph.m ? TABLES : r->graph.m;
+	int rc = gpu_free_bytes(r->gpu, &unused, r->err);
 
+	if (rc)
+		return rc;
+	/* fewer lists at a time if memory is short */
+	most = most < unused / 2 / TABLE_BYTES ? most : unused / 2 / TABLE_BYTES;
 	for (v = 0; v < n; v++)
 		most = row[v + 1] - row[v] > most ? row[v + 1] - row[v] : most;
 	l->edges = most;

@@ -308,6 +308,39 @@ TEST(cache_gives_way)
 	dev = NULL;
 }
 
+/*
+ * Lists of several pieces and of more than a slice of triangles, colors of several windows, and memory
+ * for the tables of a few lists of label propagation at a time.
+ */
+TEST(long_lists)
+{
+	static const struct gtu_placement_options places[] = {
+		{ .edges = GTU_EDGES_PINNED, .edge_bytes = 8 }, { .edges = GTU_EDGES_PINNED, .edge_bytes = 4 },
+		{ .edges = GTU_EDGES_PINNED, .compressed = 1 },
+	};
+	const struct edges e = clique(270);
+	struct gtu_graph *g = from_edges(e.n, e.m, e.src, e.dst, GTU_UNDIRECTED, 8);
+	uint64_t *got = test_alloc(g->n, 8 * TEST_FEATURES), *want = test_alloc(g->n, 8 * TEST_FEATURES);
+
+	use_fake();
+	OK(gtu_open("cuda:0", &dev, &err));
+	for (unsigned i = GPU_FIRST_VISIT; i < GPU_ALGORITHMS; i++) {
+		const struct gpu_algorithm *a = &gpu_algorithms[i];
+
+		OK(run(a, NULL, g, GTU_WITH_NONE, want));
+		for (unsigned p = 0; p < LENGTH(places); p++) {
+			OK(gtu_placement_create(dev, g, &places[p], &err));
+			/* clustering places its graph in the run */
+			fake->free_bytes = a->reals == gtu_clustering ? fresh.free_bytes : 200000;
+			CHECKF(!run(a, dev, g, GTU_WITH_GPU, got), "%s: %s", a->name, err.text);
+			fake->free_bytes = fresh.free_bytes;
+			gpu_algorithm_check(a, g, got, want, "long lists");
+		}
+	}
+	gtu_close(dev);
+	dev = NULL;
+}
+
 /* ---- More than 2^32 stored entries --------------------------------------------------------------------- */
 
 #define MANY	((1ull << 32) + 40)	/* entries before those that runs read, in an unaligned line */

@@ -61,6 +61,14 @@ struct gtu_placement_options {
 	 */
 	uint32_t compressed;
 	/*
+	 * Non-zero: also place the transposed lists of a directed graph, without weights, so that BFS
+	 * and PageRank can pull. They take as much memory again as the lists (half of gpu_memory each,
+	 * if that is limited), and the time of gtu_graph_transpose(). Without memory for them, runs
+	 * push, and gtu_placement.given_up says so. Ignored for undirected graphs.
+	 */
+	uint32_t transpose;
+	uint32_t reserved;		/* zero */
+	/*
 	 * With GTU_EDGES_APERTURE: the board, such as "/dev/gtu0", whose aperture takes the list. It
 	 * must stay open until the placement is destroyed. The GPU must be able to reach the board's
 	 * BAR: both behind one root complex or switch that permits peer-to-peer reads. With the
@@ -90,6 +98,9 @@ struct gtu_placement {
 	uint64_t run_bytes;		/* a run of BFS, which needs most of the four original algorithms */
 	uint64_t reserved_bytes;	/* left to the driver and the kernels */
 	uint64_t free_bytes;		/* free before placement */
+	uint64_t transposed_bytes;	/* of the transposed lists; 0: none */
+	uint32_t transposed_edges;	/* enum gtu_edges: their kind */
+	uint32_t unused;
 	char given_up[160];		/* what was given up because memory was refused; "": nothing */
 };
 

@@ -63,6 +63,10 @@ int gpu_option(int returned, const char *value, struct gpu_request *rq)
 		name = "board";
 		rq->board = value;
 		break;
+	case GPU_OPTION_TRANSPOSE:
+		name = "transpose";
+		rq->placement.transpose = 1;
+		break;
 	default:
 		return 0;
 	}
@@ -116,6 +120,9 @@ void gpu_print_placement(const struct gtu_placement *p, FILE *to)
 	fprintf(to, "edges     %s, %s%s: %s; %s bytes of edges and weights, up to %s bytes of edges cached on the card; placed in %.3f s\n",
 		gtu_edges_name(p->edges), width, p->packed ? " with the weight" : "", p->why,
 		grouped(p->list_bytes), grouped(p->cache_bytes), p->seconds);
+	if (p->transposed_bytes)
+		fprintf(to, "          transposed lists: %s, %s bytes\n", gtu_edges_name(p->transposed_edges),
+			grouped(p->transposed_bytes));
 	if (*p->given_up)
 		fprintf(to, "          given up for lack of memory: %s\n", p->given_up);
 }
@@ -147,6 +154,9 @@ void gpu_json_placement(struct json *j, const struct gtu_placement *p)
 	json_u64(j, "run_bytes", p->run_bytes);
 	json_u64(j, "reserved_bytes", p->reserved_bytes);
 	json_u64(j, "free_bytes", p->free_bytes);
+	json_u64(j, "transposed_bytes", p->transposed_bytes);
+	if (p->transposed_bytes)
+		json_string(j, "transposed_edges", gtu_edges_name(p->transposed_edges));
 	json_string(j, "given_up", p->given_up);
 	json_double(j, "managed_gbps", p->managed_gbps);
 	json_double(j, "pinned_gbps", p->pinned_gbps);

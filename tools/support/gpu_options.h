@@ -16,6 +16,7 @@ enum {
 	GPU_OPTION_MEMORY,
 	GPU_OPTION_UNPACKED_WEIGHTS,
 	GPU_OPTION_BOARD,
+	GPU_OPTION_TRANSPOSE,
 };
 
 /* For a verb's table of long options. */
@@ -25,7 +26,8 @@ enum {
 	{ "kernel", required_argument, NULL, GPU_OPTION_KERNEL },                                  \
 	{ "gpu-memory", required_argument, NULL, GPU_OPTION_MEMORY },                              \
 	{ "unpacked-weights", no_argument, NULL, GPU_OPTION_UNPACKED_WEIGHTS },                    \
-	{ "board", required_argument, NULL, GPU_OPTION_BOARD }
+	{ "board", required_argument, NULL, GPU_OPTION_BOARD },                                    \
+	{ "transpose", no_argument, NULL, GPU_OPTION_TRANSPOSE }
 
 #define GPU_OPTIONS_HELP                                                                           \
 	"On a GPU (cuda:0):\n"                                                                     \
@@ -39,7 +41,9 @@ enum {
 	"  --kernel K     auto, or one of the paper's: naive, merged, aligned\n"                     \
 	"  --gpu-memory B  limit of the card's memory for edges (64M, 2G; 0: none); default: all of it\n" \
 	"                 with --edges auto and device, else none\n"                                 \
-	"  --unpacked-weights  keep weights beside the edge list, as in the paper\n"
+	"  --unpacked-weights  keep weights beside the edge list, as in the paper\n"                 \
+	"  --transpose    also place a directed graph's transposed lists, if there is memory for them,\n" \
+	"                 so that bfs and pr can pull\n"
 
 struct gpu_request {
 	struct gtu_placement_options placement;

@@ -14,6 +14,8 @@
 
 struct bfs {
 	struct gpu_run r;
+	struct gpu_graph *back;		/* the lists that lead to each vertex */
+	bool pulls;			/* there are such lists */
 	CUdeviceptr level, visited, bits[2], queue[2];
 	CUdeviceptr loop_queues, loop_log; /* of levels that stay on the GPU; 0: compressed lists */
 	bool have_bits, have_queue;	/* valid representations of the frontier: bits[0], queue[0] */
@@ -47,16 +49,23 @@ static int run_paper_kernels(struct bfs *b)
 
 /* ---- Direction-optimizing ------------------------------------------------------------------------- */
 
+/* Vertices that have lists to pull by. */
+static uint64_t connected(const struct bfs *b)
+{
+	return b->r.undirected ? b->r.gpu->placed.connected : b->r.gpu->back.connected;
+}
+
 /*
  * Cost of a bottom-up step, in bytes over the link. The link serves a fixed number of requests per
  * second, of 32 or 128 bytes alike, so each request counts as a whole line. A vertex without a hit
- * in the cache reads lines until the first hit.
+ * in the cache reads lines until the first hit. (Of a directed graph, frontier_edges after a bottom-up
+ * step counts the edges that lead to the frontier, about as many as leave it.)
  */
 static double bottom_up_cost(const struct bfs *b)
 {
-	const struct gpu_graph *g = &b->r.graph;
+	const struct gpu_graph *g = b->back;
 	double width = gpu_entry_bytes(b->r.gpu), part = (double)b->frontier_edges / (double)g->m,
-	       list = (double)g->m / (double)b->r.gpu->placed.connected * width / LINE + 1, lines, cached, asks;
+	       list = (double)g->m / (double)connected(b) * width / LINE + 1, lines, cached, asks;
 
 	/*
 	 * share of vertices with cached neighbours, then share of vertices without a hit among them
@@ -120,12 +129,12 @@ static int bottom_up_step(struct bfs *b)
 	if (!rc)
 		rc = gpu_run_clear(&b->r);
 	if (!rc)
-		rc = gpu_run_launch(&b->r, "bfs_bottom_up_cached", NULL, false, b->r.graph.n, from_cache);
+		rc = gpu_run_launch_over(&b->r, b->back, "bfs_bottom_up_cached", NULL, false, b->r.graph.n, from_cache);
 	if (!rc)
 		rc = gpu_run_read(&b->r);
 	left = b->r.counters.left;
 	if (!rc && left) {
-		rc = gpu_run_launch(&b->r, "bfs_bottom_up_list", NULL, true, left * 32, from_lists);
+		rc = gpu_run_launch_over(&b->r, b->back, "bfs_bottom_up_list", NULL, true, left * 32, from_lists);
 		if (!rc)
 			rc = gpu_run_read(&b->r);
 	}
@@ -190,7 +199,7 @@ static int loop_levels(struct bfs *b)
 static int prepare(struct bfs *b)
 {
 	struct gpu_run *r = &b->r;
-	uint32_t skip = r->undirected && r->whole, word = 0;
+	uint32_t skip = b->pulls, word = 0;
 	uint64_t source = r->opt->source, words = (r->graph.n + 31) / 32;
 	CUdeviceptr at;
 	void *args[] = { &b->visited, &skip, NULL };
@@ -206,7 +215,7 @@ static int prepare(struct bfs *b)
 
 	gtu_phase(&r->phases, "traverse");
 	if (!rc)
-		rc = gpu_run_launch(r, "bfs_begin", NULL, false, r->graph.n, args);
+		rc = gpu_run_launch_over(r, b->back, "bfs_begin", NULL, false, r->graph.n, args);
 	at = b->visited + source / 32 * 4;
 	if (!rc)
 		rc = gpu_download(r->gpu, &word, at, 4, r->err);
@@ -214,17 +223,29 @@ static int prepare(struct bfs *b)
 	return rc ? rc : gpu_upload(r->gpu, at, &word, 4, r->err);
 }
 
+/* The present iteration pulls. */
+static void note_pull(struct gtu_algorithm_stats *s)
+{
+	if (!s->pull_end)
+		s->pull_first = s->iterations;
+	s->pull_end = s->iterations + 1;
+}
+
 static int direction_optimizing(struct bfs *b)
 {
 	struct gpu_run *r = &b->r;
-	const struct gtu_graph *g = r->g;
-	int rc = prepare(b);
+	const struct gtu_graph *g = r->g, *in;
+	int rc = gpu_run_back(r, GPU_CACHE_NEIGHBOURS, &b->back, &b->pulls);
 
+	if (!rc)
+		rc = prepare(b);
+	in = b->pulls && !r->undirected ? r->gpu->transposed : g;
 	b->frontier = 1;
 	b->frontier_edges = g->row[r->opt->source + 1] - g->row[r->opt->source];
-	b->unvisited = r->gpu->placed.connected - (b->frontier_edges > 0);
+	b->unvisited = (b->pulls ? connected(b) : r->gpu->placed.connected) -
+		       (in->row[r->opt->source + 1] > in->row[r->opt->source]);
 	while (!rc && b->frontier) {
-		bool up = r->undirected && r->whole && bottom_up_cost(b) < top_down_cost(b);
+		bool up = b->pulls && bottom_up_cost(b) < top_down_cost(b);
 
 		if (b->now == GPU_UNREACHED - 1)
 			return gtu_fail(r->err, GTU_ERR_UNSUPPORTED,
@@ -234,6 +255,8 @@ static int direction_optimizing(struct bfs *b)
 			rc = loop_levels(b);
 		} else {
 			rc = up ? bottom_up_step(b) : top_down_step(b);
+			if (up && !r->undirected)
+				note_pull(r->stats);
 			next_level(b, r->counters.vertices, r->counters.edges);
 		}
 	}

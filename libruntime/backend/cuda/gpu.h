@@ -29,7 +29,7 @@ struct gpu_memory {
 	struct gtu_region region;	/* GTU_EDGES_APERTURE: of the board */
 };
 
-/* Content of the cache. BITS: some tiles of the bit-packed list (packed.c). */
+/* Content of the cache. BITS: some tiles of the bit-packed list (copies.c). */
 enum gpu_cache { GPU_CACHE_EMPTY, GPU_CACHE_NEIGHBOURS, GPU_CACHE_PREFIX, GPU_CACHE_BITS };
 
 struct gpu_placed {
@@ -57,6 +57,10 @@ struct gpu {
 	struct gtu_gpu_info info;
 	struct gpu_placed placed, aside;	/* aside: see gpu_placement_swap() */
 	struct gtu_placement placement, placement_aside;
+	struct gpu_placed back;		/* the transposed lists of a directed graph, for pulling */
+	struct gtu_placement back_placement;
+	struct gtu_graph *transposed;	/* its graph */
+	const struct gtu_graph *transposed_of; /* the placed graph; NULL: none */
 	struct gtu_device *board;	/* of the placement, for GTU_EDGES_APERTURE */
 	double managed_gbps, pinned_gbps; /* probe results over probed_bytes; 0: not probed */
 	uint64_t probed_bytes;
@@ -117,11 +121,17 @@ int gpu_plan(const struct gpu_plan_input *in, const struct gtu_placement_options
 /* Bytes for which gpu_plan() needs probe rates; 0: no probe. */
 uint64_t gpu_plan_probes(const struct gpu_plan_input *in, const struct gtu_placement_options *opt);
 
-/* ---- placement.c, placement_compressed.c, packed.c, link.c ------------------------------------ */
+/* ---- placement.c, placement_compressed.c, copies.c, link.c ------------------------------------ */
 
 int gpu_placement_create(struct gtu_device *dev, const struct gtu_graph *g, const struct gtu_placement_options *opt,
 	      struct gtu_error *err);
 void gpu_placement_destroy(struct gtu_device *dev);
+/* Place one graph, and release its memory; gpu_placement_create() does so for the graph and its transpose. */
+int gpu_place(struct gpu *gpu, const struct gtu_graph *g, const struct gtu_placement_options *opt, struct gtu_error *err);
+void gpu_unplace(struct gpu *gpu);
+/* Place the transposed lists beside the placed graph. Without memory for them there are none, which is no error. */
+int gpu_place_transposed(struct gpu *gpu, struct gtu_error *err);
+void gpu_unplace_transposed(struct gpu *gpu);
 /* Exchange the placement and the one put aside, which keeps its memory. */
 void gpu_placement_swap(struct gtu_device *dev);
 /*
@@ -163,7 +173,7 @@ struct gpu_run {
 	struct gtu_phases phases;
 	struct gtu_algorithm_stats *stats;	/* phases.stats */
 	struct gtu_error *err;
-	struct gpu_graph graph;
+	struct gpu_graph graph, back;	/* back: see gpu_run_back() */
 	struct gpu_counters counters;	/* values of the last gpu_run_read() */
 	struct gpu_memory buffer[GPU_BUFFERS], counter_memory;
 	unsigned buffers;
@@ -176,6 +186,11 @@ struct gpu_run {
 int gpu_run_begin(struct gpu_run *r, struct gtu_device *dev, const char *name, const struct gtu_algorithm_options *opt,
 		  struct gtu_algorithm_stats *stats, enum gpu_cache cache, struct gtu_error *err);
 int gpu_run_end(struct gpu_run *r, int rc);
+/*
+ * Set *back to the lists that lead to each vertex, with @cache in their cache: those of an undirected
+ * graph, or transposed ones. *found: false: there are none, or the run covers a part.
+ */
+int gpu_run_back(struct gpu_run *r, enum gpu_cache cache, struct gpu_graph **back, bool *found);
 
 /* GPU memory that a run needs: allocated to *to. */
 struct gpu_part {
@@ -204,6 +219,9 @@ uint64_t gpu_run_queue_bytes(const struct gpu_run *r);
  */
 int gpu_run_launch(struct gpu_run *r, const char *kernel, const char *suffix, bool widths, uint64_t threads,
 		   void **args);
+/* The same over the lists of @graph. */
+int gpu_run_launch_over(struct gpu_run *r, struct gpu_graph *graph, const char *kernel, const char *suffix, bool widths,
+			uint64_t threads, void **args);
 /* The same for a loop that stays on the GPU, for the entry's width. */
 int gpu_run_loop(struct gpu_run *r, const char *kernel, const char *suffix, void **args);
 /*

@@ -18,6 +18,8 @@ struct pagerank {
 	CUdeviceptr queue;		/* compressed lists: work items of all vertices */
 	uint64_t items;
 	bool bits;			/* read the bit-packed list */
+	struct gpu_graph *back;		/* the lists that lead to each vertex */
+	bool pulls;			/* there are such lists */
 };
 
 static int set_parameters(struct pagerank *p)
@@ -63,12 +65,12 @@ static int pass(struct pagerank *p)
 	void *compressed[] = { &p->queue, &p->items, &p->contrib, &p->sum, NULL };
 
 	if (p->queue)
-		return gpu_run_launch(&p->r, p->r.undirected ? "pagerank_pull" : "pagerank_push", NULL, true,
-				      p->items * 32, compressed);
+		return gpu_run_launch_over(&p->r, p->back, p->pulls ? "pagerank_pull" : "pagerank_push", NULL, true,
+					   p->items * 32, compressed);
 	if (p->bits)
 		return gpu_run_launch(&p->r, "pagerank_pull_bits", NULL, false, p->tiles * GPU_BLOCK, bits);
-	if (!mode && p->r.undirected)
-		return gpu_run_launch(&p->r, "pagerank_pull", NULL, true, p->tiles * GPU_BLOCK, pull);
+	if (!mode && p->pulls)
+		return gpu_run_launch_over(&p->r, p->back, "pagerank_pull", NULL, true, p->tiles * GPU_BLOCK, pull);
 	return gpu_run_launch(&p->r, "emogi_push", mode ? mode : "_aligned", true, p->r.graph.n, push);
 }
 
@@ -80,11 +82,11 @@ static int list_items(struct pagerank *p)
 	void *args[] = { &p->first, &no_giant, &slice, &p->queue, NULL };
 	int rc = gpu_run_allocate(r, &(struct gpu_part){ "queue", gpu_run_queue_bytes(r), &p->queue }, 1);
 
-	r->graph.cache_degree = 0;
+	p->back->cache_degree = 0;
 	if (!rc)
 		rc = gpu_run_clear(r);
 	if (!rc)
-		rc = gpu_run_launch(r, "components_collect", NULL, true, r->graph.n, args);
+		rc = gpu_run_launch_over(r, p->back, "components_collect", NULL, true, r->graph.n, args);
 	if (!rc)
 		rc = gpu_run_read(r);
 	p->items = r->counters.items;
@@ -103,9 +105,11 @@ static int iterate(struct pagerank *p)
 	void *args[] = { &p->first, &p->tiles, NULL };
 	int rc = gpu_run_allocate(r, part, 4);
 
+	if (!rc)
+		rc = gpu_run_back(r, GPU_CACHE_PREFIX, &p->back, &p->pulls);
 	p->tiles = tiles;
 	if (!rc)
-		rc = gpu_run_launch(r, "pagerank_tiles", NULL, false, p->tiles + 1, args);
+		rc = gpu_run_launch_over(r, p->back, "pagerank_tiles", NULL, false, p->tiles + 1, args);
 	if (!rc && !r->gpu->placement.edge_bytes)
 		rc = list_items(p);
 	if (!rc)
@@ -119,6 +123,8 @@ static int iterate(struct pagerank *p)
 			rc = update(p, 0);
 		r->stats->edges += r->graph.m;
 		gpu_run_iteration(r, n);
+		if (p->pulls && !r->undirected)
+			r->stats->pull_end = r->stats->iterations;
 		if (!rc && r->opt->epsilon > 0 && r->counters.max <= r->opt->epsilon)
 			break;
 	}

@@ -156,7 +156,7 @@ extern "C" __global__ void pagerank_cached_fill(const u32 *list, u32 *cache, u64
 	}
 }
 
-/* The same over bit-packed entries (packed.c): a tile is 64 * bits words, whole lines. */
+/* The same over bit-packed entries (copies.c): a tile is 64 * bits words, whole lines. */
 extern "C" __global__ void __launch_bounds__(GPU_BLOCK)
 pagerank_pull_bits(gpu_graph g, const u32 *list, const u32 *cache, u64 share, u32 bits, const u32 *first, u64 tiles,
 		   const double *contrib, double *sum)

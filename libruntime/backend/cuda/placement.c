@@ -369,10 +369,8 @@ static int place_cache(struct gpu *gpu, struct gtu_error *err)
 	return rc;
 }
 
-int gpu_placement_create(struct gtu_device *dev, const struct gtu_graph *g, const struct gtu_placement_options *opt,
-	      struct gtu_error *err)
+int gpu_place(struct gpu *gpu, const struct gtu_graph *g, const struct gtu_placement_options *opt, struct gtu_error *err)
 {
-	struct gpu *gpu = dev->backend;
 	struct gpu_placed *p = &gpu->placed;
 	struct copy c = { .g = g, .p = &gpu->placement };
 	struct gtu_compressed compressed = { 0 };
@@ -380,7 +378,6 @@ int gpu_placement_create(struct gtu_device *dev, const struct gtu_graph *g, cons
 	uint64_t start = gtu_now_ns();
 	int rc;
 
-	opt = opt ? opt : &gpu->aside.options;
 	memset(p, 0, sizeof(*p));
 	p->options = *opt;
 	rc = gpu_enter(gpu, err);
@@ -406,6 +403,26 @@ int gpu_placement_create(struct gtu_device *dev, const struct gtu_graph *g, cons
 	gpu_leave(gpu);
 	gpu->placement.seconds = 1e-9 * (double)(gtu_now_ns() - start);
 	if (rc)
+		gpu_unplace(gpu);
+	return rc;
+}
+
+int gpu_placement_create(struct gtu_device *dev, const struct gtu_graph *g, const struct gtu_placement_options *opt,
+	      struct gtu_error *err)
+{
+	struct gpu *gpu = dev->backend;
+	struct gtu_placement_options own = opt ? *opt : gpu->aside.options;
+	bool transpose = own.transpose && g->flags & GTU_GRAPH_DIRECTED;
+	int rc;
+
+	/* a derived graph is not transposed: the graph put aside may be */
+	transpose = transpose && !gpu->transposed_of;
+	if (transpose && own.gpu_memory > GTU_GPU_MEMORY_NONE && own.gpu_memory < GTU_GPU_MEMORY_ALL)
+		own.gpu_memory /= 2;
+	rc = gpu_place(gpu, g, &own, err);
+	if (!rc && transpose)
+		rc = gpu_place_transposed(gpu, err);
+	if (rc)
 		gpu_placement_destroy(dev);
 	return rc;
 }
@@ -426,6 +443,14 @@ void gpu_placement_swap(struct gtu_device *dev)
 void gpu_placement_destroy(struct gtu_device *dev)
 {
 	struct gpu *gpu = dev->backend;
+
+	if (gpu->transposed_of && gpu->transposed_of == gpu->placed.graph)
+		gpu_unplace_transposed(gpu);
+	gpu_unplace(gpu);
+}
+
+void gpu_unplace(struct gpu *gpu)
+{
 	struct gpu_placed *p = &gpu->placed;
 
 	if (gpu_enter(gpu, NULL))

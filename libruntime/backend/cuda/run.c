@@ -222,10 +222,17 @@ static void complete_launch(struct gpu_run *r, const char *kernel, const char *s
 int gpu_run_launch(struct gpu_run *r, const char *kernel, const char *suffix, bool widths, uint64_t threads,
 		   void **args)
 {
+	return gpu_run_launch_over(r, &r->graph, kernel, suffix, widths, threads, args);
+}
+
+int gpu_run_launch_over(struct gpu_run *r, struct gpu_graph *graph, const char *kernel, const char *suffix, bool widths,
+			uint64_t threads, void **args)
+{
 	void *all[ARGS_MAX + 1];
 	char name[96];
 
 	complete_launch(r, kernel, suffix, widths, args, name, all);
+	all[0] = graph;
 	return gpu_launch(r->gpu, name, threads, all, r->err);
 }
 

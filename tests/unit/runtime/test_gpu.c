@@ -91,6 +91,11 @@ static const struct placing placings[] = {
 	{ "compressed, separate weights", { .edges = GTU_EDGES_PINNED, .compressed = 1, .separate_weights = 1, .gpu_memory = 3000 } },
 	{ "compressed, cache", { .edges = GTU_EDGES_PINNED, .compressed = 1, .gpu_memory = 1 << 20 } },
 	{ "compressed, aperture", { .edges = GTU_EDGES_APERTURE, .compressed = 1 } },
+	{ "transposed", { .transpose = 1 } },
+	{ "transposed, pinned, cache", { .edges = GTU_EDGES_PINNED, .gpu_memory = 20000, .transpose = 1 } },
+	{ "transposed, 8", { .edges = GTU_EDGES_MANAGED, .edge_bytes = 8, .transpose = 1 } },
+	{ "transposed, registered", { .edges = GTU_EDGES_REGISTERED, .transpose = 1 } },
+	{ "transposed, compressed, cache", { .edges = GTU_EDGES_PINNED, .compressed = 1, .gpu_memory = 1 << 20, .transpose = 1 } },
 	{ "compressed, device", { .edges = GTU_EDGES_DEVICE, .compressed = 1 } },
 };
 #define PLACINGS (LENGTH(placings))
@@ -406,6 +411,42 @@ TEST(hub_on_a_path)
 	check_values(got, want, n, false, "bfs", "auto", 0);
 	CHECK(!reference_sssp(g, 0, (double *)want) && !gtu_sssp(dev, g, &opt, (double *)got, NULL, &err));
 	check_values(got, want, n, false, "sssp", "auto", 0);
+}
+
+/* With its transposed lists, a directed graph is searched in both directions; a part of it only along its edges. */
+TEST(pulling)
+{
+	struct gtu_placement_options place = { .edges = GTU_EDGES_PINNED };
+	struct gtu_graph *g;
+	uint64_t *got, *want, bytes[2];
+	double change;
+
+	open_gpu();
+	g = generate((struct gtu_generate_options){ .kind = GTU_GEN_KRONECKER, .scale = 9, .degree = 32, .seed = 2, .directed = 1 });
+	got = test_alloc(2 * g->n, 8);
+	want = got + g->n;
+	for (place.transpose = 0; place.transpose < 2; place.transpose++) {
+		struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .source = busiest(g), .iterations = 5 };
+		struct gtu_algorithm_stats stats;
+
+		OK(gtu_placement_create(dev, g, &place, &err));
+		CHECK_EQ(gtu_get_placement(dev)->transposed_bytes, place.transpose * 4 * g->m);
+		CHECK(!reference_bfs(g, opt.source, want));
+		OK(gtu_bfs(dev, g, &opt, got, &stats, &err));
+		check_values(got, want, g->n, false, "bfs", "transposed", 0);
+		CHECK(!stats.pull_end == !place.transpose);
+		bytes[place.transpose] = stats.list_bytes;
+		CHECK(!reference_pagerank(g, 0.85, 5, (double *)want, &change));
+		OK(gtu_pagerank(dev, g, &opt, (double *)got, &stats, &err));
+		check_values(got, want, g->n, true, "pr", "transposed", 0);
+		CHECK_EQ(stats.pull_end, place.transpose * 5);
+		opt.first_vertex = g->n / 4;
+		opt.end_vertex = g->n;
+		OK(gtu_bfs(dev, g, &opt, got, &stats, &err));
+		CHECK(!stats.pull_end);
+	}
+	CHECKF(bytes[1] < bytes[0], "%llu bytes with pulling, %llu without", (unsigned long long)bytes[1], (unsigned long long)bytes[0]);
+	gtu_placement_destroy(dev);
 }
 
 struct runner {

@@ -91,17 +91,20 @@ static int run(const struct gpu_algorithm *a, struct gtu_device *on, const struc
 	return gpu_algorithm_run(a, on, g, unit, kernel, 0, values, NULL);
 }
 
+static uint32_t transposed;		/* the subject is directed, and placed with its transposed lists */
+
 static struct gtu_graph *subject(void)
 {
 	return generate((struct gtu_generate_options){ .kind = GTU_GEN_KRONECKER, .scale = 6, .degree = 4, .seed = 3,
-						       .random_weights = 20 });
+						       .random_weights = 20, .directed = transposed });
 }
 
 /* Place and run with call @call of the driver, or @allocation of the library, failing. */
 static int place_and_run(const struct gpu_algorithm *a, const struct gtu_graph *g, uint32_t edges, CUresult failure, long call,
 			 long allocation, void *values)
 {
-	struct gtu_placement_options place = { .edges = edges, .gpu_memory = edges ? 4096 : GTU_GPU_MEMORY_ALL };
+	struct gtu_placement_options place = { .edges = edges, .gpu_memory = edges ? 4096 : GTU_GPU_MEMORY_ALL,
+					       .transpose = transposed };
 	int rc;
 
 	fake->failed = NULL;
@@ -199,6 +202,17 @@ TEST(memory_is_refused)
 		fail_each(&gpu_algorithms[i], GTU_EDGES_PINNED, CUDA_ERROR_OUT_OF_MEMORY, GTU_ERR_NOMEM);
 		fail_each(&gpu_algorithms[i], GTU_EDGES_AUTO, CUDA_ERROR_OUT_OF_MEMORY, GTU_ERR_NOMEM);
 	}
+}
+
+TEST(transposed_lists_fail)
+{
+	transposed = 1;
+	for (unsigned i = 0; i < GPU_FIRST_VISIT; i += 3) {
+		fail_each(&gpu_algorithms[i], GTU_EDGES_MANAGED, 719, GTU_ERR_FAIL);
+		fail_each(&gpu_algorithms[i], GTU_EDGES_PINNED, CUDA_ERROR_OUT_OF_MEMORY, GTU_ERR_NOMEM);
+		refuse_each(&gpu_algorithms[i]);
+	}
+	transposed = 0;
 }
 
 TEST(library_allocations_fail)

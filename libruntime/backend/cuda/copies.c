@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * The edge list with as many bits per entry as vertex numbers need (25 for 2^25 vertices), for
+ * Second copies of the edge list.
+ *
+ * Packed: the edge list with as many bits per entry as vertex numbers need (25 for 2^25 vertices), for
  * PageRank, which reads all of it in order. Tiles of GPU_TILE entries are whole 128-byte lines, so
  * that each can be located and read independently. The first run that uses it creates it in pinned
  * memory, which is as fast as any other for sequential reads. Without memory for it, runs read the
  * plain list.
+ *
+ * Transposed: the lists that lead to each vertex of a directed graph, placed as the graph is.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "gpu.h"
@@ -89,5 +94,82 @@ int gpu_packed_fill(struct gpu *gpu, struct gtu_error *err)
 		p->cached_share = share;
 		p->holds = GPU_CACHE_BITS;
 	}
+	return rc;
+}
+
+/* ---- Transposed lists -------------------------------------------------------------------------------- */
+
+/* Exchange the placed graph and the transposed one, for functions that work on the placed graph. */
+static void exchange(struct gpu *gpu)
+{
+	const struct gpu_placed placed = gpu->placed;
+	const struct gtu_placement placement = gpu->placement;
+
+	gpu->placed = gpu->back;
+	gpu->placement = gpu->back_placement;
+	gpu->back = placed;
+	gpu->back_placement = placement;
+}
+
+void gpu_unplace_transposed(struct gpu *gpu)
+{
+	exchange(gpu);
+	gpu_unplace(gpu);
+	exchange(gpu);
+	gtu_graph_close(gpu->transposed);
+	gpu->transposed = NULL;
+	gpu->transposed_of = NULL;
+}
+
+int gpu_place_transposed(struct gpu *gpu, struct gtu_error *err)
+{
+	const struct gtu_graph *g = gpu->placed.graph;
+	struct gtu_placement *p = &gpu->placement;
+	struct gtu_placement_options opt = gpu->placed.options;
+	struct gtu_graph plain = *g;
+	int rc;
+
+	plain.weight = NULL;
+	plain.weight_type = GTU_WEIGHT_NONE;
+	/* kernels read both kinds of lists in one format */
+	opt.edge_bytes = p->edge_bytes;
+	opt.compressed = !p->edge_bytes;
+	rc = gtu_graph_transpose(&plain, NULL, &gpu->transposed, err);
+	if (!rc) {
+		exchange(gpu);
+		rc = gpu_place(gpu, gpu->transposed, &opt, err);
+		exchange(gpu);
+	}
+	if (!rc) {
+		gpu->transposed_of = g;
+		p->transposed_bytes = gpu->back_placement.list_bytes;
+		p->transposed_edges = gpu->back_placement.edges;
+		p->seconds += gpu->back_placement.seconds;
+		return 0;
+	}
+	gtu_graph_close(gpu->transposed);
+	gpu->transposed = NULL;
+	if (rc == GTU_ERR_NOMEM)
+		snprintf(p->given_up, sizeof(p->given_up), "transposed lists, whose memory was refused: runs push");
+	return rc == GTU_ERR_NOMEM ? 0 : rc;
+}
+
+int gpu_run_back(struct gpu_run *r, enum gpu_cache cache, struct gpu_graph **back, bool *found)
+{
+	struct gpu *gpu = r->gpu;
+	int rc;
+
+	*back = &r->graph;
+	*found = r->whole && r->undirected;
+	if (*found || !r->whole || !gpu->transposed_of || gpu->transposed_of != gpu->placed.graph)
+		return 0;
+	exchange(gpu);
+	rc = gpu_cache_fill(gpu, cache, r->err);
+	exchange(gpu);
+	r->back = gpu->back.args;
+	r->back.counters = r->graph.counters;
+	r->back.end = r->back.n;
+	*back = &r->back;
+	*found = !rc;
 	return rc;
 }

@@ -101,6 +101,7 @@ static void gtu_device_release(struct device *dev)
 	cleanup_srcu_struct(&gtu->srcu);
 	kvfree(gtu->queue);
 	gtu_aperture_drop_copy(gtu);
+	gtu_peers_fini(gtu);
 	kvfree(gtu->aperture_used);
 	kvfree(gtu->fdt);
 	kfree(gtu);
@@ -130,6 +131,7 @@ struct gtu_device *gtu_device_alloc(struct device *parent)
 	gtu->state = GTU_STATE_UP;
 	mutex_init(&gtu->mbox_lock);
 	raw_spin_lock_init(&gtu->counter_lock);
+	gtu_peers_init(gtu);
 	spin_lock_init(&gtu->ctx_lock);
 	mutex_init(&gtu->aperture_lock);
 	init_rwsem(&gtu->map_lock);
@@ -154,7 +156,7 @@ struct gtu_device *gtu_device_alloc(struct device *parent)
  * @gtu: the device
  *
  * On return no thread is inside, and nothing is mapped or pinned for the
- * device. New files cannot be opened.
+ * device or its peers. New files cannot be opened.
  */
 void gtu_contexts_end(struct gtu_device *gtu)
 {
@@ -163,6 +165,7 @@ void gtu_contexts_end(struct gtu_device *gtu)
 	gtu_set_dead(gtu);
 	synchronize_srcu(&gtu->srcu);
 	gtu_watchdog_stop(gtu);
+	gtu_peers_stop(gtu);
 	for (;;) {
 		spin_lock_irq(&gtu->ctx_lock);
 		ctx = list_first_entry_or_null(&gtu->contexts, struct gtu_ctx, link);

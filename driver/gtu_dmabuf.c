@@ -188,7 +188,7 @@ static const struct dma_buf_ops gtu_export_ops = {
 };
 
 /**
- * gtu_buffer_export() - export a driver buffer as a dma-buf
+ * gtu_buffer_export() - export a driver buffer or aperture memory as a dma-buf
  * @ctx: the context
  * @key: key of the region
  * @rights: GTU_RIGHT_*
@@ -198,23 +198,27 @@ static const struct dma_buf_ops gtu_export_ops = {
 struct dma_buf *gtu_buffer_export(struct gtu_ctx *ctx, u32 key, u32 rights)
 {
 	DEFINE_DMA_BUF_EXPORT_INFO(info);
+	struct gtu_extent *p = NULL;
 	struct gtu_buffer *b = NULL;
 	struct dma_buf *dmabuf;
 	struct gtu_region *r;
-	int ret = -ENOENT;
 
 	if (mutex_lock_killable(&ctx->lock))
 		return ERR_PTR(-EINTR);
 	r = gtu_region_find(ctx, key);
 	if (r) {
 		b = r->buffer;
-		ret = r->extent ? -EOPNOTSUPP : -EINVAL;
+		p = r->extent;
 	}
 	if (b)
 		kref_get(&b->ref);
+	if (p)
+		kref_get(&p->ref);
 	mutex_unlock(&ctx->lock);
+	if (p)
+		return gtu_extent_export(p, rights);
 	if (!b)
-		return ERR_PTR(ret);
+		return ERR_PTR(r ? -EINVAL : -ENOENT);
 	info.ops = &gtu_export_ops;
 	info.size = b->pages << PAGE_SHIFT;
 	info.flags = rights & GTU_RIGHT_WRITE ? O_RDWR : O_RDONLY;
@@ -288,7 +292,8 @@ static void gtu_import_remap(struct work_struct *work)
 	if (inside < 0)
 		return;
 	dma_resv_lock(resv, NULL);
-	if (!m->ending && !m->region->sgt) {
+	/* a region that is not published yet is mapped then */
+	if (!m->ending && !m->region->sgt && m->region->key) {
 		ret = gtu_import_map(m->ctx, m->region);
 		if (!ret)
 			ret = gtu_region_restore(m->ctx, m->region);
@@ -300,20 +305,40 @@ static void gtu_import_remap(struct work_struct *work)
 				    "cannot map a dma-buf after its move: %d\n", ret);
 }
 
-/* The exporter moves the memory when this returns, and maps it again only then. */
+/*
+ * The exporter moves the memory when this returns, and maps it again only then. It
+ * may call again when memory that could not be mapped is back.
+ */
 static void gtu_import_moved(struct dma_buf_attachment *attach)
 {
 	struct gtu_moving *m = attach->importer_priv;
 
-	if (m->ending || !m->region->sgt || !gtu_region_retract(m->ctx, m->region))
+	if (m->ending)
 		return;
-	gtu_import_unmap(m->ctx, m->region);
+	if (m->region->sgt) {
+		if (!gtu_region_retract(m->ctx, m->region))
+			return;
+		gtu_import_unmap(m->ctx, m->region);
+	}
 	schedule_work(&m->remap);
 }
 
 static const struct dma_buf_attach_ops gtu_import_ops = {
+	.allow_peer2peer = true,	/* the driver uses no pages of them */
 	.move_notify = gtu_import_moved,
 };
+
+/**
+ * gtu_import_lockdep() - teach lockdep the order of locks before an exporter moves memory
+ * @ctx: a new context
+ */
+void gtu_import_lockdep(struct gtu_ctx *ctx)
+{
+	/* every dma_resv is of one class */
+	dma_resv_lock(&ctx->gtu->peer_resv, NULL);
+	might_lock(&ctx->lock);
+	dma_resv_unlock(&ctx->gtu->peer_resv);
+}
 
 /**
  * gtu_import_hold() - keep the memory of a moving dma-buf where it is, mapped
@@ -370,7 +395,7 @@ static int gtu_import_attach_moving(struct gtu_ctx *ctx, struct gtu_region *r,
 
 static int gtu_import_attach(struct gtu_ctx *ctx, struct gtu_region *r, struct dma_buf *dmabuf)
 {
-	/* not as peer-to-peer importer: exporters of device memory must refuse */
+	/* such importers get no memory of another device */
 	struct dma_buf_attachment *attach = dma_buf_attach(dmabuf, ctx->gtu->parent);
 	struct sg_table *sgt;
 

@@ -22,6 +22,7 @@
 #include <linux/device.h>
 #include <linux/dma-buf.h>
 #include <linux/dma-mapping.h>
+#include <linux/dma-resv.h>
 #include <linux/idr.h>
 #include <linux/interrupt.h>
 #include <linux/io.h>
@@ -92,6 +93,8 @@ struct gtu_vector {
  *	their number or an error
  * @vector: Linux irq of vector @i, or an error
  * @vectors_free: free the interrupts; also called when none were allocated
+ * @reaches: whether another device can access the aperture at its physical
+ *	address; NULL: none can
  *
  * The rest of the driver is independent of the bus.
  */
@@ -101,6 +104,7 @@ struct gtu_bus {
 	int (*vectors_alloc)(struct gtu_device *gtu, unsigned int want);
 	int (*vector)(struct gtu_device *gtu, unsigned int i);
 	void (*vectors_free)(struct gtu_device *gtu);
+	bool (*reaches)(struct gtu_device *gtu, struct device *importer);
 };
 
 /**
@@ -184,6 +188,11 @@ struct gtu_device {
 	unsigned long *aperture_used;	/* one bit per page */
 	unsigned long *aperture_saved;	/* pages saved in aperture_copy while suspended */
 	void *aperture_copy;
+
+	struct dma_resv peer_resv;	/* of all dma-bufs of the aperture; protects the next three */
+	struct list_head peer_exports;
+	unsigned int peers_mapped;	/* attachments that are mapped */
+	bool peers_stopped;		/* none may be mapped */
 
 	struct delayed_work watchdog;	/* runs while there are waiters */
 	struct ratelimit_state dump_limit;
@@ -275,7 +284,7 @@ struct gtu_buffer {
 	struct list_head attachments;	/* of all dma-bufs of this buffer */
 };
 
-/* A contiguous range of aperture pages. User mappings hold references too. */
+/* A contiguous range of aperture pages. User mappings and dma-bufs hold references too. */
 struct gtu_extent {
 	struct kref ref;
 	struct gtu_ctx *ctx;		/* outlives regions and mappings */
@@ -546,7 +555,22 @@ struct dma_buf *gtu_buffer_export(struct gtu_ctx *ctx, u32 key, u32 rights);
 struct gtu_region *gtu_region_import(struct gtu_ctx *ctx, int fd, u32 rights);
 void gtu_import_free(struct gtu_region *r);
 int gtu_import_hold(struct gtu_region *r);
+void gtu_import_lockdep(struct gtu_ctx *ctx);
 void gtu_import_release(struct gtu_region *r);
+
+/* gtu_peer.c */
+#if IS_ENABLED(CONFIG_DMA_SHARED_BUFFER)
+struct dma_buf *gtu_extent_export(struct gtu_extent *p, u32 rights);
+void gtu_peers_stop(struct gtu_device *gtu);
+void gtu_peers_start(struct gtu_device *gtu);
+void gtu_peers_init(struct gtu_device *gtu);
+void gtu_peers_fini(struct gtu_device *gtu);
+#else
+static inline void gtu_peers_stop(struct gtu_device *gtu) { }
+static inline void gtu_peers_start(struct gtu_device *gtu) { }
+static inline void gtu_peers_init(struct gtu_device *gtu) { }
+static inline void gtu_peers_fini(struct gtu_device *gtu) { }
+#endif
 
 /* gtu_list.c */
 int gtu_list_build(struct gtu_ctx *ctx, struct gtu_region *r, struct gtu_hw_region *entry);

@@ -3,6 +3,7 @@
  * PCI function: BARs, MSI-X, bus mastering, function reset and error recovery.
  */
 #include <linux/module.h>
+#include <linux/pci-p2pdma.h>
 #include <linux/pci.h>
 #include <linux/pm.h>
 #include <linux/property.h>
@@ -62,12 +63,25 @@ static void gtu_pci_vectors_free(struct gtu_device *gtu)
 	pci_free_irq_vectors(to_pci_dev(gtu->parent));
 }
 
+/*
+ * A host bridge may translate addresses, which dma_map_resource() does not know
+ * without an IOMMU.
+ */
+static bool gtu_pci_reaches(struct gtu_device *gtu, struct device *importer)
+{
+	struct pci_dev *pdev = to_pci_dev(gtu->parent);
+
+	return pci_bus_address(pdev, GTU_BAR_APERTURE) == gtu->aperture_phys &&
+	       pci_p2pdma_distance(pdev, importer, false) >= 0;
+}
+
 static const struct gtu_bus gtu_pci_bus = {
 	.enable_dma = gtu_pci_enable_dma,
 	.quiesce = gtu_pci_quiesce,
 	.vectors_alloc = gtu_pci_vectors_alloc,
 	.vector = gtu_pci_vector,
 	.vectors_free = gtu_pci_vectors_free,
+	.reaches = gtu_pci_reaches,
 };
 
 /*

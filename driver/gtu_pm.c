@@ -152,11 +152,14 @@ int gtu_suspend(struct device *dev)
 
 	if (READ_ONCE(gtu->state) != GTU_STATE_UP)
 		return 0;
+	gtu_peers_stop(gtu);
 	ret = gtu_queues_suspend(gtu);
 	if (!ret)
 		ret = gtu_aperture_save(gtu);
-	if (ret)
+	if (ret) {
+		gtu_peers_start(gtu);
 		return ret;
+	}
 	gtu_watchdog_stop(gtu);
 	gtu_contexts_suspend(gtu);
 	gtu_hw_stop(gtu);
@@ -256,8 +259,10 @@ int gtu_resume(struct device *dev)
 		gtu_ctx_put(ctx);
 	}
 	gtu_queues_wake(gtu);
-	if (!ret)
+	if (!ret) {
 		gtu_watchdog_start(gtu);
+		gtu_peers_start(gtu);
+	}
 	return ret;
 }
 
@@ -269,6 +274,7 @@ int gtu_resume(struct device *dev)
  */
 void gtu_error_begin(struct gtu_device *gtu)
 {
+	gtu_peers_stop(gtu);
 	gtu_hw_stop(gtu);
 	gtu_queues_wake(gtu);
 }
@@ -286,5 +292,7 @@ int gtu_error_end(struct gtu_device *gtu)
 	int ret = gtu_hw_restart(gtu);
 
 	gtu_queues_wake(gtu);
+	if (!ret)
+		gtu_peers_start(gtu);
 	return ret;
 }

@@ -15,7 +15,7 @@
 #   --devices N        N devices in all; all but the first have no options
 #   --no-device        no device for --serve
 #   --limit S          time limit of the guest in seconds [300]; --test-limit S: of each test [60]
-#   --mem SIZE         the guest's memory [512M]; --cpus N [2]
+#   --mem SIZE         the guest's memory [512M]; --cpus N [2]; --cpu MODEL of x86 [QEMU's default]
 #   --ids VENDOR:DEVICE  PCI ids of the first device, in hexadecimal, as a board may have them; by QEMU, over vfio-user
 #   --ports            devices are in hotplug slots: gtu0, gtu1, ... behind port0, port1, ...
 #   --absent gtuN      this device's slot is empty at boot
@@ -41,7 +41,7 @@
 set -u
 . "$(dirname "$0")/common.sh"
 
-gtu=$root/build/gtu limit=300 test_limit=60 mem=512M cpus=2 name=run kernel=distribution
+gtu=$root/build/gtu limit=300 test_limit=60 mem=512M cpus=2 cpu= name=run kernel=distribution
 devices=1 iommu= share= notes= shell= console= device=1 system= power_resources= ports= absent= monitor= word= s3= transport=vfio-user ids=
 serve=() also=() initrd=()
 while [ $# -gt 0 ]; do
@@ -68,6 +68,7 @@ while [ $# -gt 0 ]; do
 	--test-limit) test_limit=$2 ;;
 	--mem) mem=$2 ;;
 	--cpus) cpus=$2 ;;
+	--cpu) cpu=$2 ;;
 	--share) share=$2 ;;
 	--notes) notes=$2 ;;
 	--system) system=$2 ;;
@@ -166,7 +167,7 @@ if [ "$kernel" = arm64 ]; then
 	}
 	words="console=ttyAMA0 panic=-1 guest.limit=$test_limit"
 else
-	qemu+=(-machine q35,memory-backend=ram)
+	qemu+=(-machine q35,memory-backend=ram ${cpu:+-cpu "$cpu"})
 	# no_timer_check: an emulated timer can be too late for the kernel's timer check, which then panics
 	# a busy host stops a guest's processors for longer than the usual 21 s
 	words="console=ttyS0 panic=-1 no_timer_check rcupdate.rcu_cpu_stall_timeout=120 watchdog_thresh=60 guest.limit=$test_limit"

@@ -92,12 +92,17 @@ kselftest_arguments() {
 	done
 }
 
-# moving_exporter: appends the module that move_test needs to `arguments`
-moving_exporter() {
-	timed "module that moves dma-bufs" "$here/build/build-module.sh" --kernel distribution --of "$here/programs/moving" W=1 ||
-		{ echo "not ok - gtu_moving_exporter.ko builds"; return; }
-	arguments+=(--file "$(module_folder distribution)-moving/gtu_moving_exporter.ko:/usr/bin/gtu_moving_exporter.ko")
-	arguments+=(--test "moving=insmod /usr/bin/gtu_moving_exporter.ko")
+# dmabuf_modules KERNEL: appends the modules that move_test needs to `arguments`
+dmabuf_modules() {
+	local module folder
+
+	for module in gtu_moving_exporter gtu_peer_importer; do
+		folder=${module#gtu_} folder=${folder%%_*}
+		timed "module $module" "$here/build/build-module.sh" --kernel "$1" --of "$here/programs/$folder" W=1 ||
+			{ echo "not ok - $module.ko builds"; continue; }
+		arguments+=(--file "$(module_folder "$1")-$folder/$module.ko:/usr/bin/$module.ko")
+		arguments+=(--test "$folder=insmod /usr/bin/$module.ko")
+	done
 }
 
 # make_graph [SCALE]: makes the small graph of a plan
@@ -347,7 +352,8 @@ power_resources_guest() {
 
 . "$here/plans/plans_life.sh"
 
-# Plans with every kselftest and BFS by every unit, on two devices: name, kernel, suffix of the programs (_32), options
+# Plans with every kselftest and BFS by every unit, on two devices: name, kernel, suffix of the programs (_32), options. Linux
+# trusts the host bridge of an AMD processor of family 23 with peer-to-peer.
 every='
 all-iommu|distribution||--iommu --limit 900
 all-32|distribution|_32|--limit 1400
@@ -355,7 +361,7 @@ all-compiled-in|distribution||--transport qemu --limit 1400
 compiled-in-iommu|distribution||--transport qemu --iommu --limit 1400
 6.12-iommu|6.12||--iommu --limit 1400
 7.2|7.2||--limit 900
-debug|debug||--mem 1G --limit 2300 --test-limit 900
+debug|debug||--mem 1G --limit 2300 --test-limit 900 --cpu qemu64,family=23
 debug-iommu|debug||--iommu --mem 1G --limit 2800 --test-limit 1200
 debug-32|debug|_32|--mem 1G --limit 2800 --test-limit 1200
 '
@@ -370,6 +376,7 @@ every_guest() {
 	[[ $options != *"--transport qemu"* ]] || need_compiled_in
 	need "$kernel"
 	[ "$kernel" != debug ] || settings=$longer
+	[[ $kernel != debug* ]] || dmabuf_modules "$kernel"
 	kselftest_arguments "$suffix"
 	[ "$1" != all-compiled-in ] || kselftest_arguments _32 $some
 	[[ $options != *--iommu* ]] || arguments+=(--test "behind-iommu=$behind_iommu")
@@ -384,11 +391,12 @@ run_plan() (
 	distribution)
 		need distribution
 		settings=$shorter
-		moving_exporter
+		dmabuf_modules distribution
 		kselftest_arguments ""
 		kselftest_arguments _32 $compat
 		sound_guest "$1" distribution --devices 2 --limit 900 \
-			--file "$root/build/forked" --test "forked=forked /dev/gtu0" ;;
+			--file "$root/build/forked" --test "forked=forked /dev/gtu0" \
+			--test "export-refused=aperture_test arguments >/dev/null; dmesg | grep 'cannot export aperture memory: the kernel has no CONFIG_PCI_P2PDMA'" ;;
 	iommu)
 		need distribution
 		units="scu weaver"

@@ -2,6 +2,11 @@
 /*
  * Tests regions of dma-bufs that move, of the exporter in tests/guest/programs/moving: keys stay,
  * jobs see the memory at its new place or fail with GTU_CPL_KEY, and never use the old place.
+ *
+ * Tests dma-bufs of aperture memory with another PCI function as importer, by the module in
+ * tests/guest/programs/peer. The kernel needs CONFIG_PCI_P2PDMA, and the host bridge a peer-to-peer
+ * path: on x86 an AMD processor of family 23 or later. GTU_SECOND names a second device [/dev/gtu1],
+ * which is the importer.
  */
 #include "gtu_util.h"
 
@@ -185,6 +190,202 @@ TEST_F_TIMEOUT(move, beside_the_end, 60)
 	TH_LOG("%u rounds, %u moves", rounds, m.moves);
 	EXPECT_EQ(0u, m.failed);
 	EXPECT_EQ(GTU_CPL_OK, copy_out_later(&self->q, self->key, self->out_key));
+}
+
+#define PEER_ATTACH	1
+#define PEER_STATE	2
+#define PEER_ALLOW	1
+#define PEER_STATIC	2
+#define PEER_READ	4
+#define PEER_BYTES		(3 * 65536u)
+
+struct peer_ioctl {
+	int32_t fd;
+	uint32_t flags;
+	char function[32];
+	uint64_t address, bytes;
+	uint32_t segments, notified, mapped, reserved;
+};
+
+FIXTURE(peer)
+{
+	int fd, second, importer;
+	struct gtu_ioctl_buffer_export e;
+	uint64_t offset;
+	char function[64], other[64];
+};
+
+static const char *second_path(void)
+{
+	return getenv("GTU_SECOND") ?: "/dev/gtu1";
+}
+
+static int export_again(int fd, uint32_t rights, struct gtu_ioctl_buffer_export *e)
+{
+	e->rights = rights;
+	return call(fd, GTU_IOCTL_BUFFER_EXPORT, e);
+}
+
+FIXTURE_SETUP(peer)
+{
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	int ret;
+
+	OPEN_OR_SKIP(self->fd);
+	self->e = (struct gtu_ioctl_buffer_export){ .size = sizeof(self->e), .flags = O_CLOEXEC };
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
+	if (info.aperture_bytes < 16 * PEER_BYTES)
+		SKIP(return, "the device has no aperture of at least 3 MiB");
+	self->importer = open("/dev/gtu_peer", O_RDWR | O_CLOEXEC);
+	if (self->importer < 0)
+		SKIP(return, "no /dev/gtu_peer: needs root and tests/guest/programs/peer");
+	self->second = open(second_path(), O_RDWR | O_CLOEXEC);
+	if (self->second < 0)
+		SKIP(return, "needs a second device: %s", second_path());
+	ASSERT_EQ(0, bus_function(device_path(), self->function));
+	ASSERT_EQ(0, bus_function(second_path(), self->other));
+	ASSERT_EQ(0, alloc_in(self->fd, GTU_BUFFER_APERTURE, PEER_BYTES, RW, &self->e.key, &self->offset));
+	ret = export_again(self->fd, RW, &self->e);
+	if (ret == EOPNOTSUPP)
+		SKIP(return, "the kernel has no CONFIG_PCI_P2PDMA");
+	ASSERT_EQ(0, ret);
+}
+
+NO_TEARDOWN(peer);
+
+static int attach(int importer, int fd, const char *function, uint32_t flags, struct peer_ioctl *p)
+{
+	*p = (struct peer_ioctl){ .fd = fd, .flags = flags };
+	snprintf(p->function, sizeof(p->function), "%.31s", function);
+	return call(importer, PEER_ATTACH, p);
+}
+
+/* Address range of a function's BAR 4, the aperture. */
+static int aperture_range(const char *function, uint64_t *start, uint64_t *end)
+{
+	char path[128], line[128];
+	unsigned int n = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/resource", function);
+	f = fopen(path, "r");
+	while (f && fgets(line, sizeof(line), f) && n++ < 4)
+		;
+	if (f)
+		fclose(f);
+	return n == 5 && sscanf(line, "%lx %lx", start, end) == 2 ? 0 : -1;
+}
+
+/* An importer that allows peer-to-peer gets the address of the memory on the bus; no other does. */
+TEST_F(peer, importers)
+{
+	uint64_t start, end;
+	struct peer_ioctl p;
+	uint32_t *mine, i;
+	char path[128];
+	char *bar;
+	int fd;
+
+	EXPECT_EQ(EOPNOTSUPP, attach(self->importer, self->e.fd, self->other, PEER_STATIC, &p));
+	EXPECT_EQ(EOPNOTSUPP, attach(self->importer, self->e.fd, self->other, 0, &p));
+	EXPECT_EQ(EOPNOTSUPP, attach(self->importer, self->e.fd, self->function, PEER_ALLOW, &p));
+	ASSERT_EQ(0, attach(self->importer, self->e.fd, self->other, PEER_ALLOW, &p));
+	ASSERT_EQ(0, aperture_range(self->function, &start, &end));
+	EXPECT_EQ(1u, p.mapped);
+	EXPECT_EQ(1u, p.segments);
+	EXPECT_EQ(PEER_BYTES, p.bytes);
+	ASSERT_LE(start, p.address);
+	ASSERT_GE(end + 1, p.address + PEER_BYTES);
+	/* it is the memory of the region */
+	mine = map_shared(self->fd, self->offset, PEER_BYTES);
+	ASSERT_NE(MAP_FAILED, (void *)mine);
+	for (i = 0; i < PEER_BYTES / 4; i += 1024)
+		mine[i] = 0xabcd0000u + i;
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/resource4", self->function);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	ASSERT_LE(0, fd);
+	bar = mmap(NULL, PEER_BYTES, PROT_READ, MAP_SHARED, fd, (off_t)(p.address - start));
+	if (bar == MAP_FAILED)
+		SKIP(return, "the BAR cannot be mapped beside the driver (CONFIG_IO_STRICT_DEVMEM)");
+	for (i = 0; i < PEER_BYTES / 4; i += 1024)
+		ASSERT_EQ(0xabcd0000u + i, ((volatile uint32_t *)bar)[i]);
+}
+
+TEST_F(peer, rights)
+{
+	struct peer_ioctl p;
+	void *at;
+
+	ASSERT_EQ(0, export_again(self->fd, GTU_RIGHT_READ, &self->e));
+	EXPECT_EQ(EACCES, attach(self->importer, self->e.fd, self->other, PEER_ALLOW, &p));
+	EXPECT_EQ(0, attach(self->importer, self->e.fd, self->other, PEER_ALLOW | PEER_READ, &p));
+	/* CPUs map the region, not the dma-buf */
+	at = mmap(NULL, PEER_BYTES, PROT_READ, MAP_SHARED, self->e.fd, 0);
+	EXPECT_EQ(MAP_FAILED, at);
+}
+
+/* The memory stays allocated as long as the dma-buf: after its region, and after its context. */
+TEST_F(peer, outlives_its_context)
+{
+	struct gtu_ioctl_buffer_export e = { .size = sizeof(e), .rights = RW };
+	struct peer_ioctl p, q;
+	uint64_t offset;
+	int other;
+
+	ASSERT_EQ(0, attach(self->importer, self->e.fd, self->other, PEER_ALLOW, &p));
+	ASSERT_EQ(0, region_remove(self->fd, self->e.key));
+	close(self->fd);
+	self->fd = reopen();
+	ASSERT_LE(0, self->fd);
+	other = open("/dev/gtu_peer", O_RDWR | O_CLOEXEC);
+	ASSERT_LE(0, other);
+	ASSERT_EQ(0, alloc_in(self->fd, GTU_BUFFER_APERTURE, PEER_BYTES, RW, &e.key, &offset));
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_BUFFER_EXPORT, &e));
+	ASSERT_EQ(0, attach(other, e.fd, self->other, PEER_ALLOW, &q));
+	EXPECT_TRUE(q.address >= p.address + PEER_BYTES || q.address + PEER_BYTES <= p.address);
+	close(self->e.fd);
+	ASSERT_EQ(0, call(self->importer, PEER_STATE, &p));
+	EXPECT_EQ(1u, p.mapped);
+}
+
+/* Importers unmap the memory before the driver leaves the device, and cannot map it afterwards. */
+TEST_F_TIMEOUT(peer, removal, 60)
+{
+	struct peer_ioctl p;
+
+	ASSERT_EQ(0, attach(self->importer, self->e.fd, self->other, PEER_ALLOW, &p));
+	ASSERT_EQ(0, driver_file(self->function, "unbind"));
+	ASSERT_EQ(0, call(self->importer, PEER_STATE, &p));
+	EXPECT_EQ(0u, p.mapped);
+	EXPECT_EQ(1u, p.notified);
+	close(self->importer);
+	self->importer = open("/dev/gtu_peer", O_RDWR | O_CLOEXEC);
+	EXPECT_EQ(EOPNOTSUPP, attach(self->importer, self->e.fd, self->other, PEER_ALLOW, &p));
+	close(self->e.fd);
+	close(self->fd);
+	ASSERT_EQ(0, driver_file(self->function, "bind"));
+	self->fd = reopen();
+	ASSERT_LE(0, self->fd);
+}
+
+/* A second GTU is such an importer. The exporter cannot be. */
+TEST_F_TIMEOUT(peer, another_gtu, 60)
+{
+	uint64_t length;
+	uint32_t key;
+
+	EXPECT_EQ(EOPNOTSUPP, import(self->fd, self->e.fd, RW, &key, &length));
+	ASSERT_EQ(0, import(self->second, self->e.fd, RW, &key, &length));
+	EXPECT_EQ(PEER_BYTES, length);
+	EXPECT_EQ(0, region_remove(self->second, key));
+	ASSERT_EQ(0, import(self->second, self->e.fd, RW, &key, &length));
+	ASSERT_EQ(0, driver_file(self->function, "unbind"));
+	EXPECT_EQ(0, region_remove(self->second, key));
+	close(self->e.fd);
+	close(self->fd);
+	ASSERT_EQ(0, driver_file(self->function, "bind"));
+	self->fd = reopen();
+	ASSERT_LE(0, self->fd);
 }
 
 TEST_HARNESS_MAIN

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Tests packaging/kernel-tree on a stand-in for a kernel source tree, without compiling. check-driver builds the result.
+# Holds GTU_UAPI_VERSION to the interface.
 . "${0%/*}/tap.bash"
 
 [ -d "$root/driver" ] || { skip "the driver in a kernel tree" "no source here"; finish; exit; }
@@ -16,7 +17,9 @@ stand_in() {
 }
 stand_in old 1
 stand_in new 12
+stand_in newest 18
 echo 'void vm_flags_mod(void);' >new/include/linux/mm.h
+echo 'vm_fault_t vmf_insert_folio_pmd(void);' >newest/include/linux/huge_mm.h
 snapshot() { (cd "$1" && find . -type f -print0 | sort -z | xargs -0 sha256sum); }
 
 fails_with 1 "kernel-tree asks for a tree" "KERNEL=DIR" "$put"
@@ -38,7 +41,13 @@ says "the selftests are a target" '^TARGETS \+= drivers/gtu$' new/tools/testing/
 same "the maintainers stay in alphabetical order" <(grep DRIVER new/MAINTAINERS) <(printf 'ABC DRIVER\nGTU GRAPH TRAVERSAL UNIT DRIVER\nXYZ DRIVER\n')
 sed -n 's/^F:\t//p' new/MAINTAINERS | while read -r path; do [ -e "new/$path" ] || echo "$path"; done >missing
 empty "every path of the maintainers' entry exists" missing
-lacks "no condition is left for this kernel" 'GTU_HAS|LINUX_VERSION' new/drivers/misc/gtu/gtu_compat.h
+cat new/drivers/misc/gtu/*.[ch] >sources
+lacks "no condition is left for this kernel" 'GTU_HAS|LINUX_VERSION' sources
+lacks "what a newer kernel has is left out" 'vmf_insert_folio_pmd' sources
+for file in "$root"/driver/*.[ch]; do
+	grep -qE 'GTU_HAS|LINUX_VERSION' "$file" || cmp "$file" "new/drivers/misc/gtu/${file##*/}"
+done >changed 2>&1
+empty "a source without conditions is copied as it is" changed
 lacks "what this kernel has is not replaced" 'vm_flags_mod' new/drivers/misc/gtu/gtu_compat.h
 says "what this version does not need is left out" '^#define GTU_PIN_PRIVATE 0$' new/drivers/misc/gtu/gtu_compat.h
 
@@ -46,10 +55,42 @@ check "kernel-tree writes into an older tree" "$put" old
 says "what the older kernel lacks is replaced" 'vm_flags_mod' old/drivers/misc/gtu/gtu_compat.h
 says "what the older version needs is there" '^#define GTU_PIN_PRIVATE \(FOLL' old/drivers/misc/gtu/gtu_compat.h
 
+check "kernel-tree writes into a newer tree" "$put" newest
+says "what the newer kernel has is used" '^	return vmf_insert_folio_pmd' newest/drivers/misc/gtu/gtu_mmap.c
+lacks "without a condition" 'GTU_HAS' newest/drivers/misc/gtu/gtu_mmap.c
+
 snapshot new >before
 touch new/drivers/misc/gtu/gtu.mod.c new/drivers/misc/gtu/gtu_gone.c
 prints "kernel-tree removes a source that has left the project" "^removed drivers/misc/gtu/gtu_gone.c$" "$put" new
 check "it keeps what a build wrote" rm new/drivers/misc/gtu/gtu.mod.c
 snapshot new >after
 same "a second run changes nothing else" before after
+
+# GTU_UAPI_VERSION follows the definitions of include/uapi/gtu/gtu.h and Documentation/ABI/uapi-version
+header=$root/include/uapi/gtu/gtu.h list=$root/Documentation/ABI/uapi-version
+
+# definitions FILE: prints the checksum of a header's macros, structs and ioctls, without comments and white space, and
+# without the version itself
+definitions() {
+	grep -v '^#define GTU_UAPI_VERSION' "$1" | sed 's|/[*]|\n&|g; s|[*]/|&\n|g' |
+		awk '/^\/[*]/ { comment = 1 } !comment { print } /[*]\/$/ { comment = 0 }' | tr -s ' \t\n' ' ' |
+		sha256sum | cut -c1-16
+}
+
+version=$(sed -n 's/^#define GTU_UAPI_VERSION[[:space:]]*\([0-9]*\)$/\1/p' "$header")
+grep -P '^[0-9]+\t' "$list" >versions
+same "every version has one line" <(cut -f1 versions) <(seq "${version:-0}")
+echo "definitions $(definitions "$header")" >now
+tail -1 versions | grep -o 'definitions [0-9a-f]*$' >recorded
+same "the last line has the checksum of the definitions: for a new one raise GTU_UAPI_VERSION, or see the rule" recorded now
+
+# what the checksum sees
+sed 's/Access rights of the device to a region/Rights/; s/^ \* @size:/ * @size: always/' "$header" >comment.h
+holds "other comments are another file" sh -c '! cmp -s comment.h "$0"' "$header"
+same "a comment does not change the checksum" <(definitions comment.h) <(definitions "$header")
+for change in 's/#define GTU_BUFFER_APERTURE.*/&\n#define GTU_BUFFER_HUGE (1u << 1)/' 's/^	__u32 rights;/	__u64 rights;/' \
+	's/GTU_IOCTL_MAGIC, 0x10/GTU_IOCTL_MAGIC, 0x11/'; do
+	sed "$change" "$header" >changed.h
+	holds "the checksum sees $change" test "$(definitions changed.h)" != "$(definitions "$header")"
+done
 finish

@@ -86,7 +86,14 @@
 #define GTU_IOCTL_QUEUE_ARM	_IO(GTU_IOCTL_MAGIC, 0x0F)
 #define GTU_IOCTL_WAIT_ANY	_IO(GTU_IOCTL_MAGIC, 0x10)
 
-#define GTU_UAPI_VERSION	3	/* incremented for additions; nothing is ever removed */
+/*
+ * Raised by one with every change after which the driver accepts or reports
+ * something new: an ioctl, a flag, a field, a value, a mapping, a kind of memory.
+ * Nothing is ever removed. Repairs, limits and new error codes do not raise it.
+ * Programs use it only for what no errno, GTU_CAP_* or @size shows.
+ * Documentation/ABI/uapi-version lists what each version added.
+ */
+#define GTU_UAPI_VERSION	4
 
 /**
  * struct gtu_ioctl_info - ioctl(GTU_IOCTL_INFO): identity and limits of the device
@@ -330,12 +337,16 @@ struct gtu_ioctl_reg {
  * struct gtu_ioctl_buffer_export - ioctl(GTU_IOCTL_BUFFER_EXPORT): export a buffer as dma-buf
  * @size: sizeof(struct gtu_ioctl_buffer_export)
  * @flags: O_CLOEXEC or 0
- * @key: region of BUFFER_ALLOC; %EOPNOTSUPP for the aperture, %EINVAL for other regions
+ * @key: region of BUFFER_ALLOC; %EINVAL for other regions, %EOPNOTSUPP for the
+ *	aperture if the kernel has no CONFIG_PCI_P2PDMA or the bus is not PCI
  * @rights: GTU_RIGHT_*: with GTU_RIGHT_WRITE the file is O_RDWR, else O_RDONLY
  * @fd: out: file descriptor of the dma-buf
  * @reserved: 0
  *
- * The dma-buf keeps the pages, independent of region, context and device.
+ * The dma-buf keeps the pages, independent of region, context and device. Of
+ * aperture memory only devices can import it: PCI functions that allow
+ * peer-to-peer, follow moves, and have a path to the device. They lose it when
+ * the device is removed. The kernel's log says why an importer is refused.
  */
 struct gtu_ioctl_buffer_export {
 	__u32 size;

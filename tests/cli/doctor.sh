@@ -34,6 +34,7 @@ healthy() {
 	ln -s ../../../bus/pci/devices/$bdf tree/sys/class/gtu/gtu0/device
 	echo 1:3 >tree/sys/class/gtu/gtu0/dev
 	echo up >tree/sys/class/gtu/gtu0/state
+	echo 0x1f >tree/sys/class/gtu/gtu0/caps
 	mknod tree/dev/gtu0 c 1 3 2>/dev/null || : >tree/dev/gtu0
 	chmod 666 tree/dev/gtu0
 	echo 'SUBSYSTEM=="gtu", GROUP="gtu"' >tree/etc/udev/rules.d/60-gtu.rules
@@ -76,9 +77,10 @@ healthy
 needs_pciaccess
 given "no device file can be made here" test -c tree/dev/gtu0
 exits 1 "gtu doctor fails where /dev/gtu0 is another driver's device file" doctor
-for name in module dmesg bus bars driver link iommu permission node udev pages; do
+for name in module dmesg bus bars driver link iommu contexts permission node udev pages; do
 	finds "gtu doctor finds $name healthy" "^ok +$name "
 done
+finds "gtu doctor says what protects contexts from each other" "^ok +contexts +share one IOMMU domain, because a GTU has no PASID; the device's check of every access "
 finds "gtu doctor tries the device and says that it is not a GTU" "^fail +device +.*/dev/gtu0 is not a GTU;.*"
 finds "gtu doctor ends with the first thing to repair" "The device will not work"
 grep ^fail "$out" >fails
@@ -126,6 +128,7 @@ treed
 ill "gtu doctor tries the false device file of a device-tree device" "^ok +bus +10000000.gtu is a node of the device tree"
 finds "gtu doctor finds the driver of the node" "^ok +driver +the driver gtu has 10000000.gtu"
 finds "gtu doctor finds the IOMMU group of the node" "^ok +iommu +on \(group 3"
+finds "gtu doctor says it of a node" "^ok +contexts +share one IOMMU domain"
 treed 'vendor,board\0gtu,gtu-1\0'
 ill "gtu doctor tries the false device file of a board with a name of its own" "^ok +bus +10000000.gtu is a node"
 treed 'gtu,gtu-11\0'
@@ -166,7 +169,9 @@ rm tree/sys/bus/pci/devices/$bdf/iommu_group
 ill "gtu doctor tries the false device file without an IOMMU" "^warn +iommu +off: the device can access all memory"
 ln -s ../../../../kernel/iommu_groups/3 tree/sys/bus/pci/devices/$bdf/iommu_group
 echo identity >tree/sys/kernel/iommu_groups/3/type
+echo 0x1e >tree/sys/class/gtu/gtu0/caps
 ill "gtu doctor tries the false device file behind a pass-through IOMMU" "^warn +iommu +passed through"
+finds "gtu doctor names the driver's check where the device has none" "^ok +contexts +.*; the driver's check of every descriptor"
 simulated
 
 healthy

@@ -275,6 +275,20 @@ static void check_iommu(struct doctor *d, const char *bus)
 			   group, type[0] ? type : "translated");
 }
 
+/* No request of a device names its context: hw.h has no PASID. */
+static void check_contexts(struct doctor *d)
+{
+	char path[96], caps[32];
+
+	snprintf(path, sizeof(path), "/sys/class/gtu/%s/caps", d->node);
+	if (!doctor_read(d, path, caps, sizeof(caps)))
+		return;
+	doctor_say(d, FOUND_OK, "contexts", "share one IOMMU domain, because a GTU has no PASID; %s protects them from each other",
+		   strtoull(caps, NULL, 16) & GTU_CAP_REGIONS ?
+		   "the device's check of every access against the regions of its context" :
+		   "the driver's check of every descriptor (the device has no GTU_CAP_REGIONS)");
+}
+
 static void check_bus(struct doctor *d)
 {
 	struct pci_board board;
@@ -289,8 +303,10 @@ static void check_bus(struct doctor *d)
 			check_driver(d, &board);
 		check_link(d);
 		check_iommu(d, "pci");
+		check_contexts(d);
 	} else if (doctor_tree(d)) {
 		check_iommu(d, "platform");
+		check_contexts(d);
 	} else if (!listed && err.code == GTU_ERR_UNSUPPORTED) {
 		doctor_say(d, FOUND_SKIP, "bus", "%s", err.text);
 	} else {

@@ -118,6 +118,9 @@ $(B)/obj/$(CUDA)/kernels_blob.o: CPPFLAGS += $(CUDA_FLAGS)
 $(B)/obj/$(CUDA)/kernels_blob.o: $(CUDA_FATBIN)
 endif
 
+# has the text of these headers
+$(B)/obj/$(CUDA)/nvrtc.o: include/gtu/weave.h include/gtu/weave.cuh
+
 $(B)/libgtu.a: $(LIB_OBJ)
 	@rm -f $@
 	$(call say,AR,$@)
@@ -219,6 +222,13 @@ build/tests/fake/%.so.1: tests/fake/libcuda.c tests/fake/fake_cuda.h $(CUDA)/api
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CPPFLAGS) -O1 -Wall -Wextra -fPIC -shared $(if $(findstring old,$@),-DFAKE_OLD) -o $@ $<
 
+# NVRTC stubs: one that records its calls, and one that lacks a function.
+FAKE_NVRTC := build/tests/fake/libnvrtc.so build/tests/fake/libnvrtc-old.so
+$(FAKE_NVRTC): tests/fake/libnvrtc.c tests/fake/fake_nvrtc.h
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CPPFLAGS) -O1 -Wall -Wextra -fPIC -shared $(if $(findstring old,$@),-DFAKE_OLD) -o $@ $<
+
 # Kernels that tests load if there is a GPU.
 ifneq ($(strip $(NVCC)),)
 TEST_FATBIN := $(TEST_CUDA:tests/cuda/%.cu=build/tests/%.fatbin)
@@ -231,9 +241,10 @@ endif
 
 # files that these tests open at run time
 $(addprefix $(B)/tests/,test_cuda test_gpu test_gpu_cpu test_gpu_limits test_records test_listings test_aperture test_weave_gpu): | $(FAKE_CUDA) $(TEST_FATBIN)
+$(B)/tests/test_weave_compile: | $(FAKE_NVRTC)
 
 .PHONY: unit-tests
-unit-tests: $(UNIT_BIN) $(FAKE_CUDA) $(TEST_FATBIN)
+unit-tests: $(UNIT_BIN) $(FAKE_CUDA) $(FAKE_NVRTC) $(TEST_FATBIN)
 
 # Each libFuzzer target compiles the library's sources again, with coverage, in one command.
 FUZZFLAGS := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined

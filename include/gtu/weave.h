@@ -8,7 +8,14 @@
 #ifndef GTU_WEAVE_H
 #define GTU_WEAVE_H
 
+/* NVRTC compiles functions of the GPU alone: see gtu_weave_compile() */
+#ifndef __CUDACC_RTC__
 #include "gtu/gtu.h"
+#else
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,6 +46,7 @@ struct gtu_weave_storage {
 	struct gtu_weave_parts *parts;	/* private to the library */
 };
 
+#ifndef __CUDACC_RTC__
 /*
  * The edges that leave a vertex (CSR: push) or enter it (CSC: pull). Vertices of more than @part
  * edges are split into entries of at most @part edges; 0: no vertex is split. @g must not change
@@ -50,6 +58,7 @@ int gtu_weave_csr(const struct gtu_graph *g, uint64_t part, struct gtu_weave_sto
 int gtu_weave_csc(const struct gtu_graph *g, uint64_t part, struct gtu_weave_storage *out,
 		  struct gtu_error *err);
 void gtu_weave_close(struct gtu_weave_storage *s);
+#endif
 
 /* ---- User functions -------------------------------------------------------------------------------- */
 
@@ -120,6 +129,7 @@ struct gtu_weave_functions {
 	uint64_t (*get_frontier)(const struct gtu_weave_iteration *t, uint64_t i);
 };
 
+#ifndef __CUDACC_RTC__
 /*
  * Run until apply returns true for no vertex, or for opt->iterations iterations (0: no limit). The
  * options `unit`, `chunk_log2`, `iterations` and `progress` apply. stats->vertices: entries
@@ -131,6 +141,27 @@ int gtu_weave(struct gtu_device *dev, const struct gtu_weave_storage *s,
 	      const struct gtu_weave_functions *functions, void *context,
 	      const struct gtu_algorithm_options *opt, struct gtu_algorithm_stats *stats,
 	      struct gtu_error *err);
+
+/* ---- Compilation for a GPU at run time ----------------------------------------------------------- */
+
+/* A program whose text is compiled at run time, as gtu/weave.cuh has it. */
+struct gtu_weave_program {
+	const char *name;		/* of the program: its kernels are NAME_run_init, _gather, _apply */
+	/* C++ text of the functions; gtu/weave.cuh precedes it. It may include gtu/weave.h, stdint.h, stdbool.h, stddef.h */
+	const char *source;
+	const char *init, *filter_source, *filter_target, *gather, *apply; /* names of functions; NULL: no filter */
+	const char *const *options;	/* of NVRTC, NULL at the end, for example "--include-path=DIR"; or NULL */
+};
+
+/*
+ * Compile a program by NVRTC for GPUs of a compute capability: 90 for 9.0. *image receives *bytes bytes for
+ * cuModuleLoadData(); the caller frees it by free(). GTU_ERR_UNSUPPORTED: NVRTC is not on this
+ * computer (GTU_NVRTC_LIBRARY names another file than libnvrtc.so). GTU_ERR_INPUT: the text does not
+ * compile; the sentence has the first error.
+ */
+int gtu_weave_compile(const struct gtu_weave_program *p, unsigned capability, void **image, size_t *bytes,
+		      struct gtu_error *err);
+#endif
 
 #ifdef __cplusplus
 }

@@ -55,6 +55,19 @@ static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set, vm_f
 #define dma_buf_unmap_attachment_unlocked dma_buf_unmap_attachment
 #endif
 
+/*
+ * move_notify was renamed. Kernels that have the new name pin no memory of importers
+ * that follow moves, which was an option before.
+ */
+#ifdef GTU_HAS_INVALIDATE_MAPPINGS
+#define GTU_MOVE_NOTIFY invalidate_mappings
+#define GTU_MOVES_IMPORTS 1
+#else
+#define GTU_MOVE_NOTIFY move_notify
+#define GTU_MOVES_IMPORTS IS_ENABLED(CONFIG_DMABUF_MOVE_NOTIFY)
+#define dma_buf_invalidate_mappings dma_buf_move_notify
+#endif
+
 /* The namespace argument was a bare word before Linux 6.13. */
 #ifdef GTU_HAS_IMPORT_NS_WORD
 #define GTU_IMPORT_DMA_BUF() MODULE_IMPORT_NS(DMA_BUF)

@@ -325,7 +325,7 @@ static void gtu_import_moved(struct dma_buf_attachment *attach)
 
 static const struct dma_buf_attach_ops gtu_import_ops = {
 	.allow_peer2peer = true,	/* the driver uses no pages of them */
-	.move_notify = gtu_import_moved,
+	.GTU_MOVE_NOTIFY = gtu_import_moved,
 };
 
 /**

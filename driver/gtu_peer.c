@@ -61,12 +61,12 @@ static int gtu_peer_attach(struct dma_buf *dmabuf, struct dma_buf_attachment *at
 }
 
 /*
- * Kernels without move_notify pin what importers map. On others, importers that
+ * Kernels that do not move imports pin what importers map. On others, importers that
  * pin memory are refused, because they would keep it when the device is removed.
  */
 static int gtu_peer_pin(struct dma_buf_attachment *attach)
 {
-	return IS_ENABLED(CONFIG_DMABUF_MOVE_NOTIFY) ? -EOPNOTSUPP : 0;
+	return GTU_MOVES_IMPORTS ? -EOPNOTSUPP : 0;
 }
 
 static void gtu_peer_unpin(struct dma_buf_attachment *attach)
@@ -231,7 +231,7 @@ static void gtu_peers_notify(struct gtu_device *gtu, bool stopped)
 	dma_resv_lock(&gtu->peer_resv, NULL);
 	gtu->peers_stopped = stopped;
 	list_for_each_entry(e, &gtu->peer_exports, link)
-		dma_buf_move_notify(e->dmabuf);
+		dma_buf_invalidate_mappings(e->dmabuf);
 	if (stopped)
 		dma_resv_wait_timeout(&gtu->peer_resv, DMA_RESV_USAGE_BOOKKEEP, false,
 				      GTU_PEER_TIMEOUT);

@@ -13,9 +13,14 @@
 #include <linux/uaccess.h>
 #include <linux/version.h>
 
-#define MOVING_CREATE	1	/* argument: pages; returns a dma-buf */
-#define MOVING_MOVE	2	/* argument: struct moving_word, of which fd is used */
-#define MOVING_WORD	3	/* argument: struct moving_word */
+#ifndef GTU_HAS_INVALIDATE_MAPPINGS
+#define dma_buf_invalidate_mappings dma_buf_move_notify
+#endif
+
+/* not 1 and 2 alone: the kernel answers these for every file (FIBMAP, FIGETBSZ) */
+#define MOVING_CREATE	_IO(0xE8, 1)	/* argument: pages; returns a dma-buf */
+#define MOVING_MOVE	_IO(0xE8, 2)	/* argument: struct moving_word; uses fd, sets value to the number of moves */
+#define MOVING_WORD	_IO(0xE8, 3)	/* argument: struct moving_word */
 #define MOVING_MAX	4096u
 
 struct moving_word {
@@ -26,6 +31,7 @@ struct moving_word {
 
 struct moving {
 	unsigned int pages, mapped;
+	u64 moves;
 	struct page **page;
 };
 
@@ -142,7 +148,7 @@ static int moving_create(unsigned long pages)
 }
 
 /* Overwrites the old pages: a device that still used them would read or lose something. */
-static int moving_move(struct dma_buf *dmabuf)
+static int moving_move(struct dma_buf *dmabuf, struct moving_word *w)
 {
 	struct moving *m = dmabuf->priv;
 	struct page **to = moving_alloc(m->pages);
@@ -152,7 +158,7 @@ static int moving_move(struct dma_buf *dmabuf)
 	if (!to)
 		return -ENOMEM;
 	dma_resv_lock(dmabuf->resv, NULL);
-	dma_buf_move_notify(dmabuf);
+	dma_buf_invalidate_mappings(dmabuf);
 	if (m->mapped) {
 		ret = -EBUSY;
 	} else {
@@ -161,6 +167,7 @@ static int moving_move(struct dma_buf *dmabuf)
 			memset(page_address(m->page[i]), 0xee, PAGE_SIZE);
 		}
 		swap(to, m->page);
+		w->value = ++m->moves;
 	}
 	dma_resv_unlock(dmabuf->resv);
 	moving_free(to, m->pages);
@@ -196,7 +203,7 @@ static long moving_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	dmabuf = dma_buf_get(w.fd);
 	if (IS_ERR(dmabuf))
 		return PTR_ERR(dmabuf);
-	ret = dmabuf->ops != &moving_ops ? -EINVAL : cmd == MOVING_MOVE ? moving_move(dmabuf) :
+	ret = dmabuf->ops != &moving_ops ? -EINVAL : cmd == MOVING_MOVE ? moving_move(dmabuf, &w) :
 	      cmd == MOVING_WORD ? moving_word(dmabuf, &w) : -ENOTTY;
 	dma_buf_put(dmabuf);
 	if (!ret && copy_to_user((void __user *)arg, &w, sizeof(w)))

@@ -13,8 +13,15 @@
 #include <linux/uaccess.h>
 #include <linux/version.h>
 
-#define PEER_ATTACH	1	/* argument: struct peer_ioctl; attaches and maps */
-#define PEER_STATE	2	/* argument: struct peer_ioctl, of which only the outputs are used */
+#ifdef GTU_HAS_INVALIDATE_MAPPINGS
+#define MOVE_NOTIFY	invalidate_mappings
+#else
+#define MOVE_NOTIFY	move_notify
+#endif
+
+/* not 1 and 2 alone: the kernel answers these for every file (FIBMAP, FIGETBSZ) */
+#define PEER_ATTACH	_IO(0xE8, 17)	/* argument: struct peer_ioctl; attaches and maps */
+#define PEER_STATE	_IO(0xE8, 18)	/* argument: struct peer_ioctl, of which only the outputs are used */
 
 #define PEER_ALLOW	1	/* the importer allows peer-to-peer */
 #define PEER_STATIC	2	/* the importer does not follow moves */
@@ -54,11 +61,11 @@ static void peer_moved(struct dma_buf_attachment *attach)
 
 static const struct dma_buf_attach_ops peer_allows = {
 	.allow_peer2peer = true,
-	.move_notify = peer_moved,
+	.MOVE_NOTIFY = peer_moved,
 };
 
 static const struct dma_buf_attach_ops peer_follows = {
-	.move_notify = peer_moved,
+	.MOVE_NOTIFY = peer_moved,
 };
 
 static void peer_detach(struct peer *p)

@@ -29,6 +29,7 @@ enum gtu_weight_type {
 #define GTU_GRAPH_DIRECTED 0x1u		/* clear: undirected, every edge is stored in both directions */
 #define GTU_GRAPH_SORTED   0x2u		/* each adjacency list is in ascending order */
 #define GTU_GRAPH_CHECKED  0x4u		/* row and col have been checked: gtu_graph_check() */
+#define GTU_GRAPH_PART     0x10u	/* only one rank's edges: gtu_graph_open_part() of gtu/ranks.h */
 #define GTU_GRAPH_COMPRESSED 0x8u	/* decoded from a compressed container; a GPU may keep it compressed */
 
 /*

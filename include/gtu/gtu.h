@@ -53,7 +53,8 @@ struct gtu_info {
  * Open a device by name; NULL: "model". "model" is the device model in this process;
  * "model:KEY=VALUE,..." sets parameters, which `gtu info --tables UNIT` lists.
  * A path such as "/dev/gtu0" is a character device. "cuda:0" is a GPU: it has no units and no
- * queues, and runs whole algorithms (see gtu/gpu.h).
+ * queues, and runs whole algorithms (see gtu/gpu.h). A list such as "model,model" is one device
+ * that runs whole algorithms over several (see gtu/ranks.h).
  *
  * A handle belongs to the process that opened it. After fork(), a child must open a character
  * device itself. It may only destroy and close the handles of its parent; the parent's state is not

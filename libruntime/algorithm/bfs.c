@@ -18,6 +18,7 @@
  * GraphPEG gathers all their edges; Weaver skips a vertex once it is reached (SparseWeaver, figure
  * 9).
  */
+#include "libruntime/support/ranked.h"
 #include "libruntime/support/traverse.h"
 #include "for_each_edge.h"
 #include "plain.h"
@@ -337,6 +338,8 @@ int gtu_bfs(struct gtu_device *dev, const struct gtu_graph *g,
 	uint64_t v;
 	int rc;
 
+	if (gtu_has_ranks(dev))
+		return gtu_run_ranked(dev, g, GTU_RANKED_BFS, opt, level, stats, err);
 	if (opt->unit == GTU_WITH_GPU)
 		return gtu_traverse(dev, g, GTU_TRAVERSE_BFS, opt, level, stats, err);
 	rc = gtu_alg_begin(&b.a, "bfs", dev, g, opt, stats, err);

@@ -8,6 +8,7 @@
 #include "libruntime/support/clock.h"
 #include "libruntime/support/graph_access.h"
 #include "libruntime/support/parallel.h"
+#include "libruntime/support/ranked.h"
 
 #define TICK_NS		2000000u	/* minimum time between two calls of tick() */
 #define POLL_EDGES	65536u		/* edges traversed between two readings of the clock */
@@ -44,6 +45,10 @@ static int check_unit(struct gtu_alg *a)
 {
 	const struct gtu_info *info;
 
+	if (gtu_has_ranks(a->dev))
+		return gtu_fail(a->err, GTU_ERR_UNSUPPORTED,
+				"%s does not run over several devices: only bfs, sssp, pagerank, components, "
+				"betweenness and cores do", a->name);
 	if (a->opt->unit == GTU_WITH_GPU)
 		return gtu_fail(a->err, GTU_ERR_UNSUPPORTED,
 				"%s does not run on a GPU", a->name);
@@ -91,6 +96,9 @@ int gtu_alg_begin(struct gtu_alg *a, const char *name, struct gtu_device *dev,
 		return gtu_fail(err, GTU_ERR_USAGE, "a chunk of 2^%u edges is too large: the "
 				"maximum is 2^%u", log2,
 				GTU_ALG_CHUNK_LOG2_MAX);
+	if (g->flags & GTU_GRAPH_PART)
+		return gtu_fail(err, GTU_ERR_USAGE, "%s has only one rank's edges of %s: its device is that of "
+				"gtu_open_ranks()", name, g->name);
 	if (a->first > a->end || a->end > g->n)
 		return gtu_fail(err, GTU_ERR_USAGE,
 				"vertices %llu up to %llu are not a range of the graph's %llu "

@@ -137,6 +137,7 @@ struct gtu_alg_work {
 	const struct gtu_graph *g;
 	struct gtu_mapped_graph map;	/* with a unit: the edge list, which the unit reads in place */
 	uint64_t first, end;		/* vertices outside this range count as without edges */
+	uint64_t targets;		/* targets are below: n of the run's graph; a part of it has fewer rows */
 	uint64_t n;			/* entries of vertex, index and count; all counts are above 0 */
 	uint64_t edges;			/* sum of the counts, at most a chunk */
 	uint32_t index_width;

@@ -18,6 +18,7 @@
  */
 #include <string.h>
 
+#include "libruntime/support/ranked.h"
 #include "libruntime/support/traverse.h"
 #include "for_each_edge.h"
 #include "plain.h"
@@ -322,6 +323,8 @@ int gtu_components(struct gtu_device *dev, const struct gtu_graph *g,
 	uint64_t v;
 	int rc;
 
+	if (gtu_has_ranks(dev))
+		return gtu_run_ranked(dev, g, GTU_RANKED_COMPONENTS, opt, component, stats, err);
 	if (opt->unit == GTU_WITH_GPU)
 		return gtu_traverse(dev, g, GTU_TRAVERSE_COMPONENTS, opt, component, stats, err);
 	rc = gtu_alg_begin(&c.a, "components", dev, g, opt, stats, err);

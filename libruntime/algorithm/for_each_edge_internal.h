@@ -40,7 +40,7 @@ static inline int gtu_alg_put(struct gtu_alg_for_each_edge *edges, uint64_t sour
 /* Whether a target is out of range; never if col does not hold vertices. */
 static inline bool gtu_alg_beyond(const struct gtu_alg_for_each_edge *edges, uint64_t target)
 {
-	return gtu_unlikely(target >= edges->w.g->n) && !edges->values;
+	return gtu_unlikely(target >= edges->w.targets) && !edges->values;
 }
 
 /* Reject values that a correct device cannot return, before they are used as indices. */

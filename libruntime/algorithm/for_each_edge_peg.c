@@ -12,7 +12,7 @@ static int inside(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, const 
 	uint64_t i, v;
 	int rc;
 
-	if (!edges->w.first && edges->w.end == edges->w.g->n)
+	if (!edges->w.first && edges->w.end >= edges->w.g->n)
 		return 0;
 	in->count = 0;
 	rc = gtu_alg_reserve(a, &in->ids, (*f)->count * a->id_width, false);

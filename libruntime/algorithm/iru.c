@@ -27,7 +27,7 @@ int gtu_alg_reorder(struct gtu_alg *a, const struct gtu_alg_work *w, uint32_t op
 	config.indices.count = w->edges;
 	if (secondary)
 		config.secondary = gtu_alg_array(secondary, w->edges, 4);
-	return configure(a, &config, w, w->g->n);
+	return configure(a, &config, w, w->targets);
 }
 
 int gtu_alg_reorder_list(struct gtu_alg *a, const struct gtu_alg_work *w, const struct gtu_alg_buffer *list,

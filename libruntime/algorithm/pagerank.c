@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "libruntime/support/distance.h"
+#include "libruntime/support/ranked.h"
 #include "libruntime/support/traverse.h"
 #include "for_each_edge.h"
 #include "plain.h"
@@ -247,6 +248,8 @@ int gtu_pagerank(struct gtu_device *dev, const struct gtu_graph *g,
 	struct pagerank p = { .rank = rank };
 	int rc;
 
+	if (gtu_has_ranks(dev))
+		return gtu_run_ranked(dev, g, GTU_RANKED_PAGERANK, opt, rank, stats, err);
 	if (opt->unit == GTU_WITH_GPU)
 		return gtu_traverse(dev, g, GTU_TRAVERSE_PAGERANK, opt, rank, stats, err);
 	rc = gtu_alg_begin(&p.a, "pagerank", dev, g, opt, stats, err);

@@ -14,6 +14,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "libruntime/support/ranked.h"
 #include "libruntime/support/traverse.h"
 #include "sssp.h"
 #include "plain.h"
@@ -355,6 +356,8 @@ int gtu_sssp(struct gtu_device *dev, const struct gtu_graph *g,
 	uint64_t v;
 	int rc;
 
+	if (gtu_has_ranks(dev))
+		return gtu_run_ranked(dev, g, GTU_RANKED_SSSP, opt, distance, stats, err);
 	if (opt->unit == GTU_WITH_GPU)
 		return gtu_traverse(dev, g, GTU_TRAVERSE_SSSP, opt, distance, stats, err);
 	rc = gtu_alg_begin(&s.a, "sssp", dev, g, opt, stats, err);

@@ -16,7 +16,7 @@ int gtu_alg_bad_edge(struct gtu_alg *a, const struct gtu_graph *g, uint64_t e)
 			"%s: entry %llu of the edge list is vertex %llu, but there are %llu: the "
 			"graph is damaged",
 			g->name, (unsigned long long)e,
-			(unsigned long long)gtu_graph_target(g, e), (unsigned long long)g->n);
+			(unsigned long long)gtu_graph_target(g, e), (unsigned long long)a->g->n);
 }
 
 bool gtu_alg_find_bad(const struct gtu_alg_work *w, uint64_t *e)
@@ -27,7 +27,7 @@ bool gtu_alg_find_bad(const struct gtu_alg_work *w, uint64_t *e)
 	for (i = 0; i < w->n; i++) {
 		first = gtu_get(w->index.region.addr, w->index_width, i);
 		for (*e = first; *e < first + count[i]; ++*e)
-			if (gtu_graph_target(w->g, *e) >= w->g->n)
+			if (gtu_graph_target(w->g, *e) >= w->targets)
 				return true;
 	}
 	return false;
@@ -48,6 +48,7 @@ int gtu_alg_work_begin(struct gtu_alg *a, struct gtu_alg_work *w, const struct g
 {
 	memset(w, 0, sizeof(*w));
 	w->g = g;
+	w->targets = a->g->n;
 	w->first = a->first;
 	w->end = a->end;
 	w->index_width = g->m >> 32 ? 8 : 4;

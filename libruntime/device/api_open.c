@@ -43,14 +43,13 @@ static void destroy(struct gtu_device *dev)
 int gtu_open(const char *name, struct gtu_device **out, struct gtu_error *err)
 {
 	const struct gtu_backend_ops *ops;
-	struct gtu_device *dev;
-	uint64_t scale;
-	int rc;
 
 	*out = NULL;
 	if (!name || !*name)
 		name = "model";
-	if (!strcmp(name, "model") || !strncmp(name, "model:", 6))
+	if (gtu_is_device_list(name))
+		ops = &gtu_backend_ranks;
+	else if (!strcmp(name, "model") || !strncmp(name, "model:", 6))
 		ops = &gtu_backend_model;
 	else if (*name == '/')
 		ops = &gtu_backend_chardev;
@@ -61,7 +60,16 @@ int gtu_open(const char *name, struct gtu_device **out, struct gtu_error *err)
 				"there is no device \"%s\": use \"model\" (in this process; "
 				"\"model:scu_width=1\" sets a parameter), \"/dev/gtu0\" or "
 				"\"cuda:0\"", name);
-	scale = time_scale(err);
+	return gtu_open_by(ops, name, out, err);
+}
+
+int gtu_open_by(const struct gtu_backend_ops *ops, const char *name, struct gtu_device **out, struct gtu_error *err)
+{
+	struct gtu_device *dev;
+	uint64_t scale = time_scale(err);
+	int rc;
+
+	*out = NULL;
 	if (!scale)
 		return GTU_ERR_USAGE;
 	dev = calloc(1, sizeof(*dev));
@@ -93,7 +101,12 @@ void gtu_close(struct gtu_device *dev)
 
 void gtu_set_timeout(struct gtu_device *dev, uint64_t timeout_ns)
 {
+	unsigned i;
+
 	dev->timeout_ns = gtu_scaled(dev, timeout_ns);
+	for (i = 0; i < dev->members; i++)
+		if (dev->member[i])
+			gtu_set_timeout(dev->member[i], timeout_ns);
 }
 
 const struct gtu_info *gtu_get_info(const struct gtu_device *dev)

@@ -21,7 +21,7 @@ int gtu_queue_create(struct gtu_device *dev, const struct gtu_queue_options *opt
 	int rc;
 
 	*out = NULL;
-	if (dev->ops->traversal)
+	if (!dev->ops->queue_create)
 		return gtu_fail_traversal_only(dev, "queues", err);
 	sq = opt && opt->sq_log2 ? opt->sq_log2 : 8;
 	cq = opt && opt->cq_log2 ? opt->cq_log2 : sq;

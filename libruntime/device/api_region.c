@@ -21,7 +21,7 @@ int gtu_region_add(struct gtu_device *dev, void *addr, uint64_t length, uint32_t
 	if (!rights || rights & ~(GTU_READ | GTU_WRITE))
 		return gtu_fail(err, GTU_ERR_USAGE, "rights 0x%x are invalid: use GTU_READ, "
 				"GTU_WRITE or both", rights);
-	if (dev->ops->traversal)
+	if (!dev->ops->queue_create)
 		return gtu_fail_traversal_only(dev, "regions", err);
 	rc = dev->ops->region_add(dev, addr, length, rights, &key, err);
 	if (rc)
@@ -41,7 +41,7 @@ static int alloc(struct gtu_device *dev, bool aperture, uint64_t length, struct 
 	if (!length)
 		return gtu_fail(err, GTU_ERR_USAGE, "a region of 0 bytes is too small: the minimum "
 				"is 1 byte");
-	if (dev->ops->traversal)
+	if (!dev->ops->queue_create)
 		return gtu_fail_traversal_only(dev, "regions", err);
 	rc = dev->ops->region_alloc(dev, length, GTU_READ | GTU_WRITE, aperture, &addr, &key, err);
 	if (rc)

@@ -97,6 +97,12 @@ struct gtu_backend_ops {
 extern const struct gtu_backend_ops gtu_backend_model;	/* backend_model.c */
 extern const struct gtu_backend_ops gtu_backend_chardev; /* backend_chardev.c */
 extern const struct gtu_backend_ops gtu_backend_cuda;	/* backend/cuda/backend.c */
+extern const struct gtu_backend_ops gtu_backend_ranks;	/* ranks/device.c */
+
+/* Whether the name is a list of devices, as in "model,model". */
+bool gtu_is_device_list(const char *name);
+/* gtu_open() by a backend; @name is not checked. */
+int gtu_open_by(const struct gtu_backend_ops *ops, const char *name, struct gtu_device **out, struct gtu_error *err);
 
 struct gtu_device {
 	const struct gtu_backend_ops *ops;
@@ -108,6 +114,8 @@ struct gtu_device {
 	const struct gtu_graph *placed;	/* by gtu_placement_create(), or NULL */
 	void *fdt;			/* validated copy from malloc(); NULL for a GPU */
 	size_t fdt_bytes;
+	struct gtu_device **member;	/* of a list: the devices, NULL for the plain CPU */
+	unsigned members;
 	const volatile unsigned char *ours; /* reads 0 in a child of fork(), which has no rings; NULL: the child may use the device */
 };
 
@@ -133,8 +141,8 @@ static inline int gtu_fail_opened_by_parent(const struct gtu_device *dev, struct
 /* Refuse @what on a device that only runs whole algorithms. */
 static inline int gtu_fail_traversal_only(const struct gtu_device *dev, const char *what, struct gtu_error *err)
 {
-	return gtu_fail(err, GTU_ERR_UNSUPPORTED,
-			"%s has no %s: it runs whole algorithms over placed graphs (unit gpu)", dev->info.path, what);
+	return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%s has no %s: it runs whole algorithms over %s", dev->info.path, what,
+			dev->ops->traversal ? "placed graphs (unit gpu)" : "several ranks");
 }
 
 /* Copy the blob, check magic, length, CRC and structure (libfdt), and set dev->fdt. */

@@ -37,6 +37,7 @@ void gtu_graph_close(struct gtu_graph *g)
 	free(b->weight);
 	free(b->ids);
 	free(b->own_names);
+	free(b->cut);
 	free(b->path);
 	free(b->header);
 	free(b);
@@ -267,7 +268,9 @@ int gtu_graph_check(struct gtu_graph *g, const struct gtu_progress *progress, st
 
 	if (g->flags & GTU_GRAPH_CHECKED)
 		return 0;
-	rc = gtu_graph_check_rows(g, gtu_graph_label(g), progress, err);
+	rc = gtu_graph_require_whole(g, "a check", err);
+	if (!rc)
+		rc = gtu_graph_check_rows(g, gtu_graph_label(g), progress, err);
 	if (!rc)
 		rc = check_targets(g, progress, err);
 	if (!rc)

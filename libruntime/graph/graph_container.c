@@ -294,21 +294,26 @@ static bool others_can_write(const struct stat *st)
 	return st->st_mode & 022 || (st->st_uid && st->st_uid != geteuid());
 }
 
-static int read_all(int fd, char *to, uint64_t bytes, const char *name, const struct gtu_progress *progress,
-		    struct gtu_error *err)
+bool gtu_container_copied(const struct stat *st)
+{
+	return (uint64_t)st->st_size <= COPIED_ALWAYS || others_can_write(st);
+}
+
+int gtu_container_read(int fd, char *to, uint64_t first, uint64_t bytes, const char *name,
+		       const struct gtu_progress *progress, struct gtu_error *err)
 {
 	uint64_t at = 0;
 	ssize_t got;
 
 	while (at < bytes) {
-		got = pread(fd, to + at, bytes - at > CHUNK ? CHUNK : bytes - at, (off_t)at);
+		got = pread(fd, to + at, bytes - at > CHUNK ? CHUNK : bytes - at, (off_t)(first + at));
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
 			return gtu_fail(err, GTU_ERR_FAIL, "%s: %s", name, strerror(errno));
 		if (!got)
 			return gtu_fail(err, GTU_ERR_INPUT, "%s: cut short at byte %llu while it was read", name,
-					(unsigned long long)at);
+					(unsigned long long)(first + at));
 		at += (uint64_t)got;
 		if (gtu_tick(progress, "reading", at, bytes))
 			return gtu_fail(err, GTU_ERR_INTERRUPTED, "reading %s was stopped", name);
@@ -323,7 +328,7 @@ static int read_all(int fd, char *to, uint64_t bytes, const char *name, const st
 static int take_content(struct gtu_graph_backing *b, int fd, const struct stat *st, uint64_t bytes, const char *name,
 			const struct gtu_progress *progress, struct gtu_error *err)
 {
-	const bool copied = bytes <= COPIED_ALWAYS || others_can_write(st);
+	const bool copied = gtu_container_copied(st);
 
 	if (copied && gtu_check_memory(bytes, name, bytes <= COPIED_ALWAYS ? "reading it" :
 				       "a copy, needed because other users can change the file (chmod go-w, or a file "
@@ -338,7 +343,62 @@ static int take_content(struct gtu_graph_backing *b, int fd, const struct stat *
 				strerror(errno));
 	}
 	b->map_bytes = bytes;
-	return copied ? read_all(fd, b->map, bytes, name, progress, err) : 0;
+	return copied ? gtu_container_read(fd, b->map, 0, bytes, name, progress, err) : 0;
+}
+
+int gtu_container_header(int fd, const char *name, struct stat *st, struct gtu_container_header *h,
+			 struct gtu_error *err)
+{
+	ssize_t got;
+	int rc;
+
+	if (fstat(fd, st))
+		return gtu_fail(err, GTU_ERR_FAIL, "%s: %s", name, strerror(errno));
+	if (!S_ISREG(st->st_mode))
+		return 0;
+	got = pread(fd, h, sizeof(*h), 0);
+	if (got < 0)
+		return gtu_fail(err, GTU_ERR_FAIL, "%s: %s", name, strerror(errno));
+	if (got < GTU_CONTAINER_MAGIC_BYTES || memcmp(h->magic, GTU_CONTAINER_MAGIC, sizeof(h->magic)))
+		return 0;
+	if (got < (ssize_t)sizeof(*h))
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: cut short: a header has %zu bytes, but "
+				"the file has %lld",
+				name, sizeof(*h), (long long)st->st_size);
+	rc = check_header(h, (uint64_t)st->st_size, name, err);
+	return rc ? rc : 1;
+}
+
+int gtu_container_describe(struct gtu_graph *g, const struct gtu_container_header *h, const char *name,
+			   struct gtu_error *err)
+{
+	/* the header in the file may change after the check */
+	g->backing->header = malloc(sizeof(*h));
+	g->backing->path = strdup(name);
+	if (!g->backing->path || !g->backing->header)
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a file name");
+	*g->backing->header = *h;
+	/*
+	 * Page faults read ahead, megabytes on many systems. This speeds up scans of files that fit
+	 * in memory tenfold. For larger files it would evict pages in use, so disable it.
+	 */
+	if (h->file_bytes / 2 > (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 4)
+		madvise(g->backing->map, h->file_bytes, MADV_RANDOM);
+	g->n = h->n;
+	g->m = h->m;
+	g->stored = h->stored;
+	g->flags = h->flags;
+	g->edge_bytes = h->edge_bytes;
+	g->weight_type = h->weight_type;
+	g->id_base = h->section[GTU_SECTION_IDS].bytes ? 0 : h->id_base;
+	g->row = section(g, h, GTU_SECTION_ROW);
+	g->col = section(g, h, GTU_SECTION_COL);
+	g->weight = section(g, h, GTU_SECTION_WEIGHT);
+	g->ids = section(g, h, GTU_SECTION_IDS);
+	g->backing->names = section(g, h, GTU_SECTION_NAMES);
+	g->backing->names_bytes = h->names.bytes;
+	gtu_graph_set_name(g, *h->name ? h->name : name);
+	return 0;
 }
 
 int gtu_container_open(int fd, const char *name, const struct gtu_progress *progress, struct gtu_graph **out,
@@ -347,63 +407,20 @@ int gtu_container_open(int fd, const char *name, const struct gtu_progress *prog
 	struct gtu_container_header h;
 	struct gtu_graph *g;
 	struct stat st;
-	ssize_t got;
 	int rc;
 
 	*out = NULL;
-	if (fstat(fd, &st))
-		return gtu_fail(err, GTU_ERR_FAIL, "%s: %s", name, strerror(errno));
-	if (!S_ISREG(st.st_mode))
-		return 0;
-	got = pread(fd, &h, sizeof(h), 0);
-	if (got < 0)
-		return gtu_fail(err, GTU_ERR_FAIL, "%s: %s", name, strerror(errno));
-	if (got < GTU_CONTAINER_MAGIC_BYTES || memcmp(h.magic, GTU_CONTAINER_MAGIC, sizeof(h.magic)))
-		return 0;
-	if (got < (ssize_t)sizeof(h))
-		return gtu_fail(err, GTU_ERR_INPUT, "%s: cut short: a header has %zu bytes, but "
-				"the file has %lld",
-				name, sizeof(h), (long long)st.st_size);
-	rc = check_header(&h, (uint64_t)st.st_size, name, err);
-	if (rc)
+	rc = gtu_container_header(fd, name, &st, &h, err);
+	if (rc <= 0)
 		return rc;
 	g = gtu_graph_new();
 	if (!g)
 		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a graph");
 	rc = take_content(g->backing, fd, &st, h.file_bytes, name, progress, err);
-	if (rc) {
-		gtu_graph_close(g);
-		return rc;
-	}
-	/* the header in the file may change after this check */
-	g->backing->header = malloc(sizeof(h));
-	g->backing->path = strdup(name);
-	if (!g->backing->path || !g->backing->header) {
-		gtu_graph_close(g);
-		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a file name");
-	}
-	*g->backing->header = h;
-	/*
-	 * Page faults read ahead, megabytes on many systems. This speeds up scans of files that fit
-	 * in memory tenfold. For larger files it would evict pages in use, so disable it.
-	 */
-	if (h.file_bytes / 2 > (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 4)
-		madvise(g->backing->map, h.file_bytes, MADV_RANDOM);
-	g->n = h.n;
-	g->m = h.m;
-	g->stored = h.stored;
-	g->flags = h.flags;
-	g->edge_bytes = h.edge_bytes;
-	g->weight_type = h.weight_type;
-	g->id_base = h.section[GTU_SECTION_IDS].bytes ? 0 : h.id_base;
-	g->row = section(g, &h, GTU_SECTION_ROW);
-	g->col = section(g, &h, GTU_SECTION_COL);
-	g->weight = section(g, &h, GTU_SECTION_WEIGHT);
-	g->ids = section(g, &h, GTU_SECTION_IDS);
-	g->backing->names = section(g, &h, GTU_SECTION_NAMES);
-	g->backing->names_bytes = h.names.bytes;
-	gtu_graph_set_name(g, *h.name ? h.name : name);
-	rc = h.version == GTU_CONTAINER_COMPRESSED && h.m ? decode(g, &h, name, progress, err) : 0;
+	if (!rc)
+		rc = gtu_container_describe(g, &h, name, err);
+	if (!rc && h.version == GTU_CONTAINER_COMPRESSED && h.m)
+		rc = decode(g, &h, name, progress, err);
 	if (rc) {
 		gtu_graph_close(g);
 		return rc;

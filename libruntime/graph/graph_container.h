@@ -67,6 +67,19 @@ uint64_t gtu_container_header_sum(const struct gtu_container_header *h);
 int gtu_container_open(int fd, const char *name, const struct gtu_progress *progress, struct gtu_graph **out,
 		       struct gtu_error *err);
 
+/* Its parts, for a graph of which only a part is mapped. Read and check the header; results as above. */
+struct stat;
+int gtu_container_header(int fd, const char *name, struct stat *st, struct gtu_container_header *h,
+			 struct gtu_error *err);
+/* Whether the content is read into memory. */
+bool gtu_container_copied(const struct stat *st);
+/* Read @bytes bytes from byte @first on. */
+int gtu_container_read(int fd, char *to, uint64_t first, uint64_t bytes, const char *name,
+		       const struct gtu_progress *progress, struct gtu_error *err);
+/* Set the members of @g, whose backing has the mapping. */
+int gtu_container_describe(struct gtu_graph *g, const struct gtu_container_header *h, const char *name,
+			   struct gtu_error *err);
+
 /* Verify the checksums of a mapped graph's sections. */
 int gtu_container_check_sums(const struct gtu_graph *g, const struct gtu_progress *progress,
 			     struct gtu_error *err);

@@ -29,6 +29,8 @@ struct gtu_graph_backing {
 	const uint64_t *names;		/* n + 1 offsets, then the text; of the container or own_names; NULL: none */
 	uint64_t names_bytes;
 	void *own_names;		/* from malloc(), or NULL */
+	uint64_t *cut;			/* GTU_GRAPH_PART: that of gtu_graph_cut(), from malloc() */
+	uint32_t parts;			/* and its number of parts */
 };
 
 /* An empty graph with a backing, or NULL. */
@@ -40,6 +42,9 @@ static inline const char *gtu_graph_label(const struct gtu_graph *g)
 {
 	return g->backing && g->backing->path ? g->backing->path : g->name;
 }
+
+/* GTU_ERR_UNSUPPORTED if only a part of the graph is mapped, which @what cannot do with. */
+int gtu_graph_require_whole(const struct gtu_graph *g, const char *what, struct gtu_error *err);
 
 /* Check that the row offsets ascend from 0 to m; @name: the graph in messages. */
 int gtu_graph_check_rows(const struct gtu_graph *g, const char *name, const struct gtu_progress *progress,

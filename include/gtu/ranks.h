@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One run over several devices or processes ("ranks"), each of which holds a part of the graph.
+ *
+ * In one process, gtu_open("model,model") or gtu_open("/dev/gtu0,/dev/gtu1") makes one device object
+ * of several: the algorithms take the whole graph and return full results, as on one device. "none"
+ * in such a list is the plain CPU, for GTU_WITH_NONE.
+ *
+ * Over several processes, every process calls gtu_open_ranks() with functions that exchange data
+ * between them, and then the same algorithms in the same order with the same options. libgtu links
+ * no message-passing library: libgtu-mpi.so (gtu/mpi.h) has these functions over MPI.
+ *
+ * gtu_bfs(), gtu_sssp(), gtu_pagerank(), gtu_components(), gtu_betweenness() and gtu_cores() run
+ * over ranks; the other algorithms return GTU_ERR_UNSUPPORTED. Results are those of one device: equal
+ * where they are integers or distances, within 1e-9 where sums of reals depend on their order.
+ */
+#ifndef GTU_RANKS_H
+#define GTU_RANKS_H
+
+#include "gtu/gtu.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How all_reduce() combines the ranks' values: 8-byte unsigned integers or doubles. */
+enum gtu_reduction { GTU_SUM_U64, GTU_MIN_U64, GTU_MAX_U64, GTU_SUM_F64, GTU_MAX_F64 };
+
+#define GTU_RANKS_MAX 65536u
+
+/*
+ * The exchange between ranks. Every function is collective: all ranks call the same functions in the
+ * same order. They return 0 or a negative gtu_status with a sentence that names the rank at fault;
+ * after an error no function is called again except abort(). A call is made by one thread at a time.
+ */
+struct gtu_ranks {
+	uint32_t bytes;			/* sizeof(struct gtu_ranks) */
+	uint32_t rank, size;		/* this rank, below size; the number of ranks */
+	uint32_t reserved;		/* zero */
+	void *context;			/* passed to every function */
+	/* Copy @bytes bytes at @data from rank @root to all. */
+	int (*broadcast)(void *context, uint32_t root, void *data, uint64_t bytes, struct gtu_error *err);
+	/* all[r] = @mine of rank r: size pieces of @bytes bytes. */
+	int (*all_gather)(void *context, const void *mine, uint64_t bytes, void *all, struct gtu_error *err);
+	/*
+	 * Send send_bytes[r] bytes at send[r] to rank r, and receive receive_bytes[r] bytes from it at
+	 * receive[r]. The lengths of sender and receiver agree. Both are 0 for this rank itself.
+	 */
+	int (*all_to_all_v)(void *context, const void *const *send, const uint64_t *send_bytes, void *const *receive,
+			    const uint64_t *receive_bytes, struct gtu_error *err);
+	/* Combine @count values of 8 bytes by @how; all ranks get the same result. */
+	int (*all_reduce)(void *context, enum gtu_reduction how, void *values, uint64_t count, struct gtu_error *err);
+	/* Return when all ranks have called it. */
+	int (*barrier)(void *context, struct gtu_error *err);
+	/*
+	 * This rank cannot go on, because of @why: make the calls of the other ranks fail. May be NULL,
+	 * if they fail when this process ends.
+	 */
+	void (*abort)(void *context, const char *why);
+	const void *device_exchange;	/* NULL; for exchange between the memories of devices */
+	uint64_t more[6];		/* zero */
+};
+
+/*
+ * Open @spec, one device as for gtu_open() or "none", as this process's rank. @ranks is copied; what
+ * its context points to must stay valid until gtu_close(). Collective. GTU_ERR_USAGE: invalid @ranks;
+ * GTU_ERR_UNSUPPORTED: a GPU, which runs alone.
+ *
+ * An algorithm over this device takes the whole graph or the rank's part (gtu_graph_open_part()) and
+ * writes the values of the rank's own vertices, first vertex first: gtu_ranks_range() says which.
+ * Statistics are sums over the ranks. Only rank 0's opt->progress and opt->iteration are called. If a
+ * rank fails, all ranks return an error whose sentence names it.
+ */
+int gtu_open_ranks(const char *spec, const struct gtu_ranks *ranks, struct gtu_device **out, struct gtu_error *err);
+
+/* This process's rank and the number of ranks: 0 and 1 for one device, 0 and its devices for a list. */
+void gtu_ranks_of(const struct gtu_device *dev, uint32_t *rank, uint32_t *size);
+
+/*
+ * *first, *end: the vertices whose results this rank has. All of the graph's without gtu_open_ranks().
+ */
+int gtu_ranks_range(struct gtu_device *dev, const struct gtu_graph *g, uint64_t *first, uint64_t *end,
+		    struct gtu_error *err);
+
+/*
+ * Collect @part, the results of this rank's vertices with @width bytes each, in @all of rank 0: n
+ * values. @all is not used by other ranks. Collective.
+ */
+int gtu_ranks_gather(struct gtu_device *dev, const struct gtu_graph *g, const void *part, uint32_t width, void *all,
+		     struct gtu_error *err);
+
+/*
+ * Open the part of this rank of the container at @path: n, m and the ids are the whole graph's; only
+ * the edges of vertices in the rank's range are mapped, so row and col may be read for them alone.
+ * Algorithms over @dev take it; other functions return GTU_ERR_UNSUPPORTED or GTU_ERR_USAGE.
+ * GTU_ERR_UNSUPPORTED: not a container, or a compressed one: open it with gtu_graph_open().
+ */
+int gtu_graph_open_part(struct gtu_device *dev, const char *path, const struct gtu_progress *progress,
+			struct gtu_graph **out, struct gtu_error *err);
+
+/* Exchanged by this rank since the device was opened; for a list of devices, by all of them. */
+struct gtu_ranks_traffic {
+	uint64_t exchanges;		/* calls of all_to_all_v() with data */
+	uint64_t bytes;			/* data sent to other ranks, without lengths and reductions */
+	uint64_t vertex_bytes;		/* part of it: vertices that a level reached */
+	uint64_t value_bytes;		/* part of it: values of vertices */
+	uint64_t edge_bytes;		/* part of it: edges that the partition moved */
+};
+void gtu_ranks_get_traffic(const struct gtu_device *dev, struct gtu_ranks_traffic *traffic);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

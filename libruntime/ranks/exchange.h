@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Messages between ranks on top of struct gtu_ranks. An exchange also carries failures: a rank that
+ * failed says so instead of sending data, and then all ranks return its sentence. Between two
+ * exchanges a rank therefore keeps its return code and passes it to the next one.
+ */
+#ifndef GTU_RANKS_EXCHANGE_H
+#define GTU_RANKS_EXCHANGE_H
+
+#include <stdbool.h>
+
+#include "gtu/ranks.h"
+
+struct gtu_exchange {
+	struct gtu_ranks ranks;
+	struct gtu_ranks_traffic traffic;
+	struct gtu_error *err;
+	bool ended;			/* all ranks have returned from an error, or the transport has failed */
+};
+
+/* What a message is, for the traffic's counters. */
+enum gtu_cargo { GTU_CARGO_VERTICES, GTU_CARGO_VALUES, GTU_CARGO_EDGES };
+
+/*
+ * End a step: @rc is this rank's code, and *x->err has its sentence. 0 if no rank failed; else @rc, or
+ * the code of a rank that failed, with its sentence. sum[] (@n of them, at most GTU_AGREED) are added
+ * up over the ranks.
+ */
+#define GTU_AGREED 8
+int gtu_agree(struct gtu_exchange *x, int rc, uint64_t *sum, unsigned n);
+/* all_reduce() of @value after gtu_agree(). */
+int gtu_reduce(struct gtu_exchange *x, enum gtu_reduction how, void *value);
+/*
+ * After a failure that the other ranks do not know of: end the exchange for them. gtu_agree() and
+ * gtu_outbox_exchange() do so if the transport fails.
+ */
+int gtu_give_up(struct gtu_exchange *x, int rc);
+
+/* A growing message to each rank, and the messages received. */
+struct gtu_message {
+	char *data;
+	uint64_t bytes, capacity;
+};
+
+struct gtu_outbox {
+	uint32_t size;
+	struct gtu_message *to;		/* by rank */
+	struct gtu_message *from;	/* by rank; of this rank itself: its message to itself */
+	uint64_t *send_bytes, *receive_bytes;
+	const void **send;
+	void **receive;
+	char *received;			/* memory of from[] */
+	uint64_t capacity;
+};
+
+int gtu_outbox_begin(struct gtu_outbox *o, struct gtu_exchange *x);
+void gtu_outbox_end(struct gtu_outbox *o);
+/* Space for @bytes more to rank @to; NULL: out of memory. */
+void *gtu_outbox_add(struct gtu_outbox *o, uint32_t to, uint64_t bytes);
+/* Report that gtu_outbox_add() had no memory. */
+int gtu_outbox_full(struct gtu_exchange *x);
+/*
+ * Send all messages and receive o->from[]; then to[] is empty. If a rank failed, nothing is sent and the
+ * result is that of gtu_agree().
+ */
+int gtu_outbox_exchange(struct gtu_exchange *x, struct gtu_outbox *o, enum gtu_cargo cargo, int rc);
+
+/* A list of vertices that grows. */
+struct gtu_list {
+	uint64_t *at, count, capacity;
+};
+int gtu_list_grow(struct gtu_list *l, struct gtu_exchange *x);
+static inline int gtu_list_push(struct gtu_list *l, uint64_t v, struct gtu_exchange *x)
+{
+	int rc = l->count == l->capacity ? gtu_list_grow(l, x) : 0;
+
+	if (!rc)
+		l->at[l->count++] = v;
+	return rc;
+}
+
+/* Threads of one process as ranks. (threads.c) */
+struct gtu_thread_ranks;
+struct gtu_thread_ranks *gtu_thread_ranks_create(uint32_t size, struct gtu_error *err);
+void gtu_thread_ranks_destroy(struct gtu_thread_ranks *t);
+/* The functions of rank @rank. */
+void gtu_thread_ranks_of(struct gtu_thread_ranks *t, uint32_t rank, struct gtu_ranks *ranks);
+
+#endif

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+/* Threads of one process as ranks: each publishes its data, and copies what it needs of the others'. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exchange.h"
+
+struct published {
+	const void *data;
+	const void *const *send;
+	const uint64_t *send_bytes;
+};
+
+struct gtu_thread_ranks {
+	uint32_t size;
+	pthread_mutex_t lock;
+	pthread_cond_t arrival;
+	uint64_t barriers;		/* passed by all ranks */
+	uint32_t arrived;
+	bool aborted;
+	uint32_t culprit;
+	char why[GTU_ERROR_TEXT];
+	struct published *of;
+	struct thread_rank {
+		struct gtu_thread_ranks *group;
+		uint32_t rank;
+	} *rank;
+};
+
+static int barrier(void *context, struct gtu_error *err)
+{
+	const struct thread_rank *self = context;
+	struct gtu_thread_ranks *t = self->group;
+	uint64_t number;
+	bool aborted;
+
+	pthread_mutex_lock(&t->lock);
+	number = t->barriers;
+	if (++t->arrived == t->size && !t->aborted) {
+		t->arrived = 0;
+		t->barriers++;
+		pthread_cond_broadcast(&t->arrival);
+	}
+	while (t->barriers == number && !t->aborted)
+		pthread_cond_wait(&t->arrival, &t->lock);
+	aborted = t->barriers == number;
+	pthread_mutex_unlock(&t->lock);
+	return aborted ? gtu_fail(err, GTU_ERR_FAIL, "rank %u of %u ended the run: %.400s", t->culprit, t->size, t->why) : 0;
+}
+
+static void end_group(void *context, const char *why)
+{
+	const struct thread_rank *self = context;
+	struct gtu_thread_ranks *t = self->group;
+
+	pthread_mutex_lock(&t->lock);
+	if (!t->aborted) {
+		t->aborted = true;
+		t->culprit = self->rank;
+		strncpy(t->why, why, sizeof(t->why) - 1);
+	}
+	pthread_cond_broadcast(&t->arrival);
+	pthread_mutex_unlock(&t->lock);
+}
+
+static int broadcast(void *context, uint32_t root, void *data, uint64_t bytes, struct gtu_error *err)
+{
+	const struct thread_rank *self = context;
+	struct gtu_thread_ranks *t = self->group;
+	int rc;
+
+	t->of[self->rank].data = data;
+	rc = barrier(context, err);
+	if (!rc && self->rank != root)
+		memcpy(data, t->of[root].data, bytes);
+	return rc ? rc : barrier(context, err);
+}
+
+static int all_gather(void *context, const void *mine, uint64_t bytes, void *all, struct gtu_error *err)
+{
+	const struct thread_rank *self = context;
+	struct gtu_thread_ranks *t = self->group;
+	uint32_t i;
+	int rc;
+
+	t->of[self->rank].data = mine;
+	rc = barrier(context, err);
+	for (i = 0; !rc && i < t->size; i++)
+		memcpy((char *)all + i * bytes, t->of[i].data, bytes);
+	return rc ? rc : barrier(context, err);
+}
+
+static int all_to_all_v(void *context, const void *const *send, const uint64_t *send_bytes, void *const *receive,
+			const uint64_t *receive_bytes, struct gtu_error *err)
+{
+	const struct thread_rank *self = context;
+	struct gtu_thread_ranks *t = self->group;
+	uint32_t i;
+	int rc;
+
+	t->of[self->rank].send = send;
+	t->of[self->rank].send_bytes = send_bytes;
+	rc = barrier(context, err);
+	for (i = 0; !rc && i < t->size; i++)
+		if (receive_bytes[i])
+			memcpy(receive[i], t->of[i].send[self->rank], receive_bytes[i]);
+	return rc ? rc : barrier(context, err);
+}
+
+static void combine(enum gtu_reduction how, void *into, const void *values, uint64_t count)
+{
+	const uint64_t *integer = values;
+	const double *real = values;
+	uint64_t *sum = into, i;
+	double *total = into;
+
+	for (i = 0; i < count; i++)
+		switch (how) {
+		case GTU_SUM_U64: sum[i] += integer[i]; break;
+		case GTU_MIN_U64: sum[i] = integer[i] < sum[i] ? integer[i] : sum[i]; break;
+		case GTU_MAX_U64: sum[i] = integer[i] > sum[i] ? integer[i] : sum[i]; break;
+		case GTU_SUM_F64: total[i] += real[i]; break;
+		case GTU_MAX_F64: total[i] = real[i] > total[i] ? real[i] : total[i]; break;
+		}
+}
+
+static int all_reduce(void *context, enum gtu_reduction how, void *values, uint64_t count, struct gtu_error *err)
+{
+	const struct thread_rank *self = context;
+	struct gtu_thread_ranks *t = self->group;
+	uint64_t *result = malloc((count + 1) * sizeof(*result));
+	uint32_t i;
+	int rc;
+
+	if (!result)
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %llu values", (unsigned long long)count);
+	t->of[self->rank].data = values;
+	rc = barrier(context, err);
+	if (!rc)
+		memcpy(result, t->of[0].data, count * sizeof(*result));
+	for (i = 1; !rc && i < t->size; i++)
+		combine(how, result, t->of[i].data, count);
+	if (!rc)
+		rc = barrier(context, err);
+	if (!rc)
+		memcpy(values, result, count * sizeof(*result));
+	free(result);
+	return rc;
+}
+
+struct gtu_thread_ranks *gtu_thread_ranks_create(uint32_t size, struct gtu_error *err)
+{
+	struct gtu_thread_ranks *t = calloc(1, sizeof(*t));
+	uint32_t i;
+
+	if (t) {
+		t->size = size;
+		t->of = calloc(size, sizeof(*t->of));
+		t->rank = calloc(size, sizeof(*t->rank));
+	}
+	if (!t || !t->of || !t->rank) {
+		gtu_thread_ranks_destroy(t);
+		gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %u ranks", size);
+		return NULL;
+	}
+	pthread_mutex_init(&t->lock, NULL);
+	pthread_cond_init(&t->arrival, NULL);
+	for (i = 0; i < size; i++)
+		t->rank[i] = (struct thread_rank){ t, i };
+	return t;
+}
+
+void gtu_thread_ranks_destroy(struct gtu_thread_ranks *t)
+{
+	if (!t)
+		return;
+	free(t->of);
+	free(t->rank);
+	free(t);
+}
+
+void gtu_thread_ranks_of(struct gtu_thread_ranks *t, uint32_t rank, struct gtu_ranks *ranks)
+{
+	*ranks = (struct gtu_ranks){
+		.bytes = sizeof(*ranks), .rank = rank, .size = t->size, .context = &t->rank[rank], .broadcast = broadcast,
+		.all_gather = all_gather, .all_to_all_v = all_to_all_v, .all_reduce = all_reduce, .barrier = barrier,
+		.abort = end_group,
+	};
+}

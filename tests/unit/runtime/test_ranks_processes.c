@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: MIT
+/* Ranks in processes: results, faults, bytes exchanged and memory. */
+#include "socket_ranks.h"
+#include "subjects.h"
+
+static const unsigned sizes[] = { 1, 2, 3, 5, 8 };
+
+struct job {
+	const struct gtu_graph *g;	/* whole; or path */
+	const char *path;
+	const char *spec;
+	unsigned what;			/* index of algorithms[] */
+	struct gtu_algorithm_options opt;
+	void *result;			/* shared memory: rank 0's, gathered */
+	uint32_t odd;			/* the rank that differs, and how */
+	enum { ODD_NONE, ODD_GRAPH, ODD_SIZE, ODD_OPTION, ODD_ALGORITHM, ODD_SPEC, ODD_MEMBER } how;
+	const struct gtu_graph *other;
+};
+
+typedef int algorithm_fn(struct gtu_device *dev, const struct gtu_graph *g, const struct gtu_algorithm_options *opt,
+			 void *values, struct gtu_algorithm_stats *stats, struct gtu_error *err);
+#define ALGORITHMS 6
+static const struct {
+	const char *name;
+	algorithm_fn *run;
+	bool real;
+} algorithms[ALGORITHMS] = {
+	{ "bfs", (algorithm_fn *)(void *)gtu_bfs, false }, { "sssp", (algorithm_fn *)(void *)gtu_sssp, true },
+	{ "pagerank", (algorithm_fn *)(void *)gtu_pagerank, true },
+	{ "components", (algorithm_fn *)(void *)gtu_components, false },
+	{ "betweenness", (algorithm_fn *)(void *)gtu_betweenness, true }, { "cores", (algorithm_fn *)(void *)gtu_cores, false },
+};
+
+/* A value of /proc/self/status in bytes. */
+static uint64_t memory_of(const char *key)
+{
+	FILE *f = fopen("/proc/self/status", "r");
+	unsigned long long kib = 0;
+	char line[256];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, key, strlen(key)))
+			sscanf(line + strlen(key), ": %llu", &kib);
+	if (f)
+		fclose(f);
+	return kib << 10;
+}
+
+static void work(const struct gtu_ranks *ranks, struct rank_report *r, void *context)
+{
+	struct job job = *(struct job *)context;
+	struct gtu_algorithm_stats stats;
+	struct gtu_device *d = NULL;
+	struct gtu_graph *part = NULL;
+	struct gtu_ranks own = *ranks;
+	const uint64_t before = memory_of("VmRSS");
+	void *values = NULL;
+
+	if (job.odd == ranks->rank) {
+		if (job.how == ODD_GRAPH || job.how == ODD_SIZE)
+			job.g = job.other;
+		job.opt.source += job.how == ODD_OPTION;
+		job.what += job.how == ODD_ALGORITHM;
+		if (job.how == ODD_SPEC)
+			job.spec = "/dev/no-such-device";
+		own.bytes -= job.how == ODD_MEMBER;
+	}
+	r->rc = gtu_open_ranks(job.spec, &own, &d, &r->err);
+	if (!r->rc && job.path)
+		r->rc = gtu_graph_open_part(d, job.path, NULL, &part, &r->err);
+	if (!r->rc)
+		r->rc = gtu_ranks_range(d, part ? part : job.g, &r->first, &r->end, &r->err);
+	/* exactly the rank's values, so that a sanitizer sees a write beyond them */
+	values = malloc((r->end - r->first) * 8 + 1);
+	if (!r->rc)
+		r->rc = algorithms[job.what].run(d, part ? part : job.g, &job.opt, values, &stats, &r->err);
+	r->bytes = memory_of("VmHWM") - before;
+	if (d)
+		gtu_ranks_get_traffic(d, &r->traffic);
+	if (!r->rc && job.result)
+		r->rc = gtu_ranks_gather(d, part ? part : job.g, values, 8, job.result, &r->err);
+	free(values);
+	gtu_graph_close(part);
+	gtu_close(d);
+}
+
+static void expect(const struct job *job, void *values)
+{
+	const struct gtu_graph *g = job->g;
+	double change;
+
+	switch (job->what) {
+	case 0: CHECK(!reference_bfs(g, job->opt.source, values)); break;
+	case 1: CHECK(!reference_sssp(g, job->opt.source, values)); break;
+	case 2: CHECK(!reference_pagerank(g, 0.85, job->opt.iterations, values, &change)); break;
+	case 3: CHECK(!reference_components(g, values)); break;
+	case 4: CHECK(!reference_betweenness(g, job->opt.sources, job->opt.source_count, values)); break;
+	case 5: CHECK(!reference_cores(g, values)); break;
+	}
+}
+
+static void all_fine(uint32_t size)
+{
+	for (uint32_t i = 0; i < size; i++) {
+		CHECKF(rank_reports[i].done, "rank %u did not end by itself", i);
+		CHECKF(!rank_reports[i].rc, "rank %u of %u: %s", i, size, rank_reports[i].err.text);
+	}
+}
+
+static struct gtu_graph *kronecker(uint32_t scale, bool directed)
+{
+	return generate((struct gtu_generate_options){ .kind = GTU_GEN_KRONECKER, .scale = scale, .degree = 8, .seed = 1,
+						       .directed = directed, .random_weights = 50 });
+}
+
+static const uint64_t sources[] = { 1, 2 };
+
+static struct job job_of(const struct gtu_graph *g, unsigned what)
+{
+	return (struct job){ .g = g, .spec = "none", .what = what, .result = shared_memory((g->n + 1) * 8),
+			     .opt = { .unit = GTU_WITH_NONE, .source = 1, .iterations = 4, .direction = GTU_PUSH_OR_PULL,
+				      .sources = sources, .source_count = 2 } };
+}
+
+static void same_results(struct job *job, uint32_t size)
+{
+	void *want = test_alloc(job->g->n, 8);
+	char name[64];
+
+	expect(job, want);
+	memset(job->result, 0x55, job->g->n * 8);
+	run_ranks(size, work, job, 0, FAULT_NONE, 0);
+	all_fine(size);
+	snprintf(name, sizeof(name), "%s over %u processes%s", algorithms[job->what].name, size, job->path ? ", parts" : "");
+	if (algorithms[job->what].real)
+		same_reals(job->result, want, job->g->n, job->what == 1 ? 0 : 1e-9, name);
+	else
+		same_integers(job->result, want, job->g->n, name);
+}
+
+/* Whole graphs, and parts of a container, directed and undirected; rank 0 has all results. */
+TEST(results)
+{
+	char path[256];
+
+	for (unsigned directed = 0; directed < 2; directed++) {
+		struct gtu_graph *g = kronecker(8, directed);
+
+		snprintf(path, sizeof(path), "%s/k%u.gtu", test_tmpdir(), directed);
+		OK(gtu_graph_save(g, path, NULL, &err));
+		for (unsigned i = 0; i < LENGTH(sizes); i++)
+			for (unsigned what = 0; what < ALGORITHMS; what++) {
+				struct job job = job_of(g, what);
+
+				same_results(&job, sizes[i]);
+				job.path = path;
+				same_results(&job, sizes[i]);
+			}
+	}
+}
+
+TEST(results_of_a_unit)
+{
+	static const uint32_t units[] = { GTU_WITH_SCU, GTU_WITH_IRU, GTU_WITH_PEG, GTU_WITH_WEAVER };
+	struct gtu_graph *g = kronecker(7, false);
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/unit.gtu", test_tmpdir());
+	OK(gtu_graph_save(g, path, NULL, &err));
+	for (unsigned u = 0; u < LENGTH(units); u++)
+		for (unsigned what = 0; what < 3; what++) {
+			struct job job = job_of(g, what);
+
+			job.spec = "model";
+			job.path = path;
+			job.opt.unit = units[u];
+			job.opt.direction = GTU_PUSH;
+			same_results(&job, 3);
+		}
+}
+
+/* Fewer vertices than ranks, no edges, no vertices: some ranges are empty. */
+TEST(empty_ranges)
+{
+	static const uint64_t src[] = { 0, 1, 2 }, dst[] = { 1, 2, 0 };
+	struct gtu_graph *g[] = { from_edges(3, 3, src, dst, GTU_DIRECTED, 4), from_edges(3, 0, src, dst, GTU_UNDIRECTED, 4),
+				  from_edges(3, 1, src, dst, GTU_UNDIRECTED, 8) };
+	char path[256];
+
+	for (unsigned i = 0; i < LENGTH(g); i++)
+		for (unsigned what = 0; what < ALGORITHMS; what++) {
+			struct job job = job_of(g[i], what);
+
+			snprintf(path, sizeof(path), "%s/e%u.gtu", test_tmpdir(), i);
+			OK(gtu_graph_save(g[i], path, NULL, &err));
+			same_results(&job, 8);
+			job.path = path;
+			same_results(&job, 5);
+		}
+}
+
+/* ---- Faults ---------------------------------------------------------------------------------------- */
+
+/* Every rank that lives has returned an error, with a sentence that names a rank. */
+static void all_failed(uint32_t size, uint32_t faulty, const char *what, unsigned at)
+{
+	for (uint32_t i = 0; i < size; i++) {
+		if (i == faulty && !rank_reports[i].done)
+			continue;
+		CHECKF(rank_reports[i].rc < 0 && strstr(rank_reports[i].err.text, "rank "), "%s, fault %u in rank %u: rank %u gives "
+		       "%d \"%s\"", what, at, faulty, i, rank_reports[i].rc, rank_reports[i].err.text);
+	}
+}
+
+/* Each call of each algorithm fails in turn, then ends its process. */
+TEST(calls_that_fail)
+{
+	struct gtu_graph *g = kronecker(6, true);
+	unsigned at, failed;
+
+	for (unsigned what = 0; what < ALGORITHMS; what++)
+		for (enum socket_fault fault = FAULT_FAILS; fault <= FAULT_DIES; fault++) {
+			for (at = failed = 0;; at++) {
+				struct job job = job_of(g, what);
+				const uint32_t size = at % 2 ? 4 : 3, faulty = at % size;
+
+				job.opt.iterations = 2;
+				job.opt.source_count = 1;
+				run_ranks(size, work, &job, faulty, fault, at / 2);
+				munmap(job.result, (g->n + 1) * 8);
+				if (rank_reports[faulty].done && !rank_reports[faulty].rc)
+					break;
+				all_failed(size, faulty, algorithms[what].name, at);
+				failed++;
+			}
+			CHECKF(failed > 10, "%s: only %u calls failed", algorithms[what].name, failed);
+		}
+}
+
+TEST(a_rank_that_hangs)
+{
+	struct gtu_graph *g = kronecker(6, false);
+
+	for (unsigned at = 0; at < 12; at += 3) {
+		struct job job = job_of(g, 0);
+
+		run_ranks(3, work, &job, 1, FAULT_HANGS, at);
+		all_failed(3, 1, "bfs", at);
+	}
+}
+
+static void disagree(struct job job, const char *words)
+{
+	job.result = NULL;
+	run_ranks(3, work, &job, 0, FAULT_NONE, 0);
+	for (uint32_t i = 0; i < 3; i++)
+		CHECKF(rank_reports[i].rc < 0 && strstr(rank_reports[i].err.text, words) &&
+		       (i == job.odd || strstr(rank_reports[i].err.text, "rank 2")),
+		       "rank %u gives %d \"%s\", not \"%s\"", i, rank_reports[i].rc, rank_reports[i].err.text, words);
+}
+
+TEST(ranks_that_disagree)
+{
+	struct gtu_graph *g = kronecker(6, false);
+	struct job job = job_of(g, 0);
+	uint64_t *row = test_alloc(g->n + 1, 8);
+	struct gtu_graph moved = *g;
+
+	job.odd = 2;
+	job.how = ODD_SIZE;
+	job.other = kronecker(7, false);
+	disagree(job, "has a graph of 128 vertices");
+	/* the same sizes, but all edges leave the last vertex */
+	row[g->n] = g->m;
+	moved.row = row;
+	job.other = &moved;
+	job.how = ODD_GRAPH;
+	disagree(job, "has another graph");
+	job.how = ODD_OPTION;
+	disagree(job, "has other options");
+	job.how = ODD_ALGORITHM;
+	disagree(job, "runs sssp, but rank 0 runs bfs");
+	job.how = ODD_SPEC;
+	disagree(job, "/dev/no-such-device");
+	job.how = ODD_NONE;
+	run_ranks(3, work, &job, 2, FAULT_VERSION, 0);
+	for (uint32_t i = 0; i < 3; i++)
+		CHECK(rank_reports[i].rc < 0 && strstr(rank_reports[i].err.text, "rank 2 runs libgtu 9"));
+}
+
+TEST(interfaces)
+{
+	struct gtu_graph *g = kronecker(6, false);
+	struct gtu_ranks ranks = { .bytes = sizeof(ranks), .size = 1 };
+	struct gtu_algorithm_options opt = { .unit = GTU_WITH_NONE };
+	uint64_t first, end, *value = test_alloc(g->n, 8);
+	struct gtu_device *d;
+	struct gtu_graph *part;
+	char path[256];
+
+	FAILS(gtu_open_ranks("model", &ranks, &d, &err), GTU_ERR_USAGE, "lacks a function");
+	ranks.rank = 1;
+	FAILS(gtu_open_ranks("model", &ranks, &d, &err), GTU_ERR_USAGE, "rank 1 of 1");
+	ranks.bytes--;
+	FAILS(gtu_open_ranks("model", &ranks, &d, &err), GTU_ERR_USAGE, "another version");
+	OK(gtu_open("model,model", &d, &err));
+	OK(gtu_ranks_range(d, g, &first, &end, &err));
+	CHECK(!first && end == g->n);
+	FAILS(gtu_graph_open_part(d, "x.gtu", NULL, &part, &err), GTU_ERR_USAGE, "open x.gtu whole");
+	OK(gtu_ranks_gather(d, g, g->row, 8, value, &err));
+	CHECK(!memcmp(value, g->row, g->n * 8));
+	gtu_close(d);
+	/* the part of a graph is not the graph */
+	snprintf(path, sizeof(path), "%s/part.gtu", test_tmpdir());
+	OK(gtu_graph_save(g, path, NULL, &err));
+	OK(gtu_open("model", &d, &err));
+	struct socket_ranks alone = { .size = 1 };
+	struct gtu_ranks one = { .bytes = sizeof(one), .size = 1, .context = &alone, .broadcast = socket_broadcast,
+				 .all_gather = socket_all_gather, .all_to_all_v = socket_all_to_all_v,
+				 .all_reduce = socket_all_reduce, .barrier = socket_barrier };
+	struct gtu_device *over;
+
+	FAILS(gtu_open_ranks("model,model", &one, &over, &err), GTU_ERR_USAGE, "is a list");
+	FAILS(gtu_open_ranks("cuda:0", &one, &over, &err), GTU_ERR_UNSUPPORTED, "a GPU runs alone");
+	OK(gtu_open_ranks("none", &one, &over, &err));
+	OK(gtu_graph_open_part(over, path, NULL, &part, &err));
+	keep_graph(part);
+	FAILS(gtu_bfs(d, part, &opt, value, NULL, &err), GTU_ERR_USAGE, "only one rank's edges");
+	FAILS(gtu_graph_check(part, NULL, &err), GTU_ERR_UNSUPPORTED, "needs the whole graph");
+	FAILS(gtu_graph_save(part, path, NULL, &err), GTU_ERR_UNSUPPORTED, "needs the whole graph");
+	OK(gtu_bfs(over, part, &opt, value, NULL, &err));
+	OK(gtu_graph_save_compressed(g, path, NULL, &err));
+	FAILS(gtu_graph_open_part(over, path, NULL, &part, &err), GTU_ERR_UNSUPPORTED, "a compressed container");
+	FAILS(gtu_graph_open_part(over, "/dev/null", NULL, &part, &err), GTU_ERR_UNSUPPORTED, "not a container");
+	gtu_close(over);
+	gtu_close(d);
+}
+
+/* ---- Traffic and memory ---------------------------------------------------------------------------- */
+
+static uint64_t set_bytes(uint64_t range, uint64_t count)
+{
+	const uint64_t list = 4 * count, bitmap = (range + 63) / 64 * 8;
+
+	return count ? 8 + (list < bitmap ? list : bitmap) : 0;
+}
+
+/*
+ * The bytes that pushing ranks send: a rank sends every target once, in the level in which it sees it
+ * first, as a list or a bitmap, unless the rank knows that it is reached.
+ */
+TEST(bytes_of_a_search)
+{
+	struct gtu_graph *g = kronecker(9, false);
+	uint64_t *level = test_alloc(g->n, 8), first, end, last = 0;
+
+	for (uint32_t size = 1; size <= 3; size++) {
+		struct job job = job_of(g, 0);
+
+		job.opt.direction = GTU_PUSH;
+		job.opt.source = busiest(g);
+		run_ranks(size, work, &job, 0, FAULT_NONE, 0);
+		all_fine(size);
+		CHECK(!reference_bfs(g, job.opt.source, level));
+		for (uint64_t v = 0; v < g->n; v++)
+			last = level[v] != GTU_UNREACHED && level[v] > last ? level[v] : last;
+		for (uint32_t r = 0; r < size; r++) {
+			uint8_t *seen = test_alloc(g->n, 1);
+			uint64_t want = 0;
+
+			for (uint64_t l = 0; l <= last; l++) {
+				uint64_t count[3] = { 0 };
+
+				for (uint64_t v = rank_reports[r].first; v < rank_reports[r].end; v++)
+					seen[v] |= level[v] <= l;
+				for (uint64_t v = rank_reports[r].first; v < rank_reports[r].end; v++) {
+					if (level[v] != l)
+						continue;
+					gtu_graph_edges(g, v, &first, &end);
+					for (; first < end; first++) {
+						const uint64_t t = gtu_graph_target(g, first);
+
+						for (uint32_t to = 0; to < size && !seen[t]; to++)
+							count[to] += t >= rank_reports[to].first && t < rank_reports[to].end;
+						seen[t] = 1;
+					}
+				}
+				for (uint32_t to = 0; to < size; to++)
+					want += to == r ? 0 : set_bytes(rank_reports[to].end - rank_reports[to].first, count[to]);
+			}
+			CHECK_EQ(rank_reports[r].traffic.vertex_bytes, want);
+			CHECK_EQ(rank_reports[r].traffic.edge_bytes, 0);
+			CHECK(size == 1 || want > 0);
+		}
+	}
+}
+
+/* PageRank: sums to the owners of a column, shares to the ranks of a row; 8 bytes a vertex each. */
+TEST(bytes_of_pagerank)
+{
+	struct gtu_graph *g = kronecker(9, false);
+	struct job job = job_of(g, 2);
+
+	for (uint32_t size = 2; size <= 8; size++) {
+		const uint32_t cols = size == 8 || size == 4 || size == 6 ? 2 : 1;
+
+		run_ranks(size, work, &job, 0, FAULT_NONE, 0);
+		all_fine(size);
+		for (uint32_t r = 0; r < size; r++) {
+			uint64_t want = 0, own = rank_reports[r].end - rank_reports[r].first;
+
+			for (uint32_t to = 0; to < size; to++)
+				if (to != r && to % cols == r % cols)
+					want += rank_reports[to].end - rank_reports[to].first;
+			want += (cols - 1) * own;
+			CHECK_EQ(rank_reports[r].traffic.value_bytes, 4 * 8 * want);
+			/* a grid moves edges once: 8 bytes each, of which some stay */
+			CHECK((cols > 1) == (rank_reports[r].traffic.edge_bytes > 0));
+			CHECK(rank_reports[r].traffic.edge_bytes <= 8 * g->m);
+		}
+	}
+}
+
+/* The parts have about the same number of vertices and edges. */
+TEST(balance)
+{
+	struct gtu_graph *g = kronecker(12, false);
+	struct job job = job_of(g, 3);
+
+	run_ranks(8, work, &job, 0, FAULT_NONE, 0);
+	all_fine(8);
+	for (uint32_t r = 0; r < 8; r++) {
+		const uint64_t first = rank_reports[r].first, end = rank_reports[r].end;
+		const uint64_t share = g->row[end] - g->row[first] + end - first, mean = (g->n + g->m) / 8;
+
+		CHECKF(share < mean + mean / 4 && share > mean - mean / 4, "rank %u has %" PRIu64 " of %" PRIu64, r, share, mean);
+	}
+}
+
+/*
+ * A rank holds its share of the container, the state of its vertices, and 8 bytes for each vertex of the
+ * graph: less than the whole container.
+ */
+TEST(memory_of_a_rank)
+{
+#ifdef __SANITIZE_ADDRESS__
+	SKIP("the sanitizer's shadow memory counts as resident");
+#endif
+	struct gtu_graph *g = generate((struct gtu_generate_options){ .kind = GTU_GEN_UNIFORM, .n = 1 << 16, .degree = 64, .seed = 1 });
+	const uint64_t whole = g->m * 4 + g->n * 8, slack = 2 << 20;
+	struct job job = job_of(g, 2);
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/large.gtu", test_tmpdir());
+	OK(gtu_graph_save(g, path, NULL, &err));
+	job.path = path;
+	for (uint32_t size = 1; size <= 3; size++) {
+		const uint64_t most = whole / size + 4 * 8 * g->n / size + 8 * g->n + slack;
+
+		CHECK(size == 1 || most < whole);
+		run_ranks(size, work, &job, 0, FAULT_NONE, 0);
+		all_fine(size);
+		for (uint32_t r = 0; r < size; r++)
+			CHECKF(rank_reports[r].bytes <= most, "rank %u of %u grew by %" PRIu64 " bytes, more than %" PRIu64, r, size,
+			       rank_reports[r].bytes, most);
+		/* so that the limit can fail */
+		CHECK(size > 1 || rank_reports[0].bytes > whole);
+	}
+}
+
+TEST_MAIN

@@ -67,7 +67,8 @@ LDFLAGS += $(HARDEN_LD) $(SANFLAGS)
 PCIACCESS := $(shell printf '$(HASH)include <pciaccess.h>\nint main(void) { return pci_system_init(); }\n' | \
 	$(CC) $(CPPFLAGS) $(LDFLAGS) -x c -o /dev/null - -lpciaccess 2>/dev/null && echo -lpciaccess)
 
-LIB_SRC := $(shell find firmware-model/device firmware-model/units libruntime -name '*.c')
+# libruntime/mpi is a library of its own.
+LIB_SRC := $(shell find firmware-model/device firmware-model/units libruntime -path libruntime/mpi -prune -o -name '*.c' -print)
 # The laboratory is not part of the runtime: the tool and the tests link it in addition to libgtu.a.
 LAB_SRC := $(shell find firmware-model/lab -name '*.c')
 # GPU kernels, if nvcc is available (NVCC= on the command line disables them). They are embedded in the library.
@@ -80,6 +81,10 @@ CUDA_MAJOR := $(shell $(NVCC) --version | sed -n 's/.*release \([0-9]*\)\..*/\1/
 CUDA_FLAGS := -DGTU_CUDA_FATBIN='"$(CUDA_FATBIN)"' -DGTU_CUDA_MAJOR=$(CUDA_MAJOR)
 endif
 
+# libgtu-mpi.so, if MPI is there: ranks over MPI for mpirun.
+MPICC ?= $(shell command -v mpicc)
+MPI_LIB := $(if $(strip $(MPICC)),$(B)/libgtu-mpi.so)
+
 # firmware-model/transport/qemu is compiled by QEMU.
 TOOL_SRC := $(wildcard tools/*/*.c firmware-model/transport/*.c firmware-model/transport/vfio-user/*.c)
 UNIT_SRC := $(wildcard tests/unit/*/test_*.c)
@@ -91,7 +96,7 @@ UNIT_BIN := $(patsubst %.c,$(B)/tests/%,$(notdir $(UNIT_SRC)))
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=build/fuzz/%)
 
 .PHONY: all
-all: $(B)/gtu $(B)/libgtu.so $(B)/libgtu.a $(B)/gtu.pc
+all: $(B)/gtu $(B)/libgtu.so $(B)/libgtu.a $(B)/gtu.pc $(MPI_LIB)
 
 # Once per build folder, check for the headers of required libraries, and report missing ones clearly.
 HEADERS := libfdt.h lzma.h zlib.h zstd.h expat.h
@@ -157,6 +162,17 @@ $(B)/libgtu.so: $(LIB_OBJ) libruntime/libgtu.map
 	$(Q)$(CC) $(LDFLAGS) -shared -Wl,-soname,libgtu.so.$(ABI) -Wl,--version-script=libruntime/libgtu.map \
 		-Wl,--no-undefined -o $@.$(ABI) $(LIB_OBJ) $(LIBS)
 	@ln -sf libgtu.so.$(ABI) $@
+
+# the headers of MPI are found by its compiler
+$(B)/obj/libruntime/mpi/%.o: libruntime/mpi/%.c | $(B)/.headers
+	@mkdir -p $(@D)
+	$(call say,MPICC,$<)
+	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+$(B)/libgtu-mpi.so: $(B)/obj/libruntime/mpi/mpi_ranks.o libruntime/libgtu-mpi.map
+	$(call say,LD,$@)
+	$(Q)$(MPICC) $(LDFLAGS) -shared -Wl,-soname,libgtu-mpi.so.$(ABI) -Wl,--version-script=libruntime/libgtu-mpi.map \
+		-Wl,--no-undefined -o $@.$(ABI) $< -lpthread
+	@ln -sf libgtu-mpi.so.$(ABI) $@
 
 $(B)/gtu: $(filter $(B)/obj/tools/cmd/%,$(TOOL_OBJ)) $(B)/libtools.a $(B)/liblab.a $(B)/libgtu.a
 	$(call say,LD,$@)

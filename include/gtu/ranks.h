@@ -68,8 +68,8 @@ struct gtu_ranks {
  *
  * An algorithm over this device takes the whole graph or the rank's part (gtu_graph_open_part()) and
  * writes the values of the rank's own vertices, first vertex first: gtu_ranks_range() says which.
- * Statistics are sums over the ranks. Only rank 0's opt->progress and opt->iteration are called. If a
- * rank fails, all ranks return an error whose sentence names it.
+ * Statistics are sums over the ranks; opt->iteration is called with the rank's own counts. If a rank
+ * fails or its opt->progress cancels the run, all ranks return an error whose sentence names it.
  */
 int gtu_open_ranks(const char *spec, const struct gtu_ranks *ranks, struct gtu_device **out, struct gtu_error *err);
 

@@ -96,7 +96,7 @@ int gtu_alg_begin(struct gtu_alg *a, const char *name, struct gtu_device *dev,
 		return gtu_fail(err, GTU_ERR_USAGE, "a chunk of 2^%u edges is too large: the "
 				"maximum is 2^%u", log2,
 				GTU_ALG_CHUNK_LOG2_MAX);
-	if (g->flags & GTU_GRAPH_PART)
+	if (g->flags & GTU_GRAPH_PART && !gtu_has_ranks(dev))
 		return gtu_fail(err, GTU_ERR_USAGE, "%s has only one rank's edges of %s: its device is that of "
 				"gtu_open_ranks()", name, g->name);
 	if (a->first > a->end || a->end > g->n)

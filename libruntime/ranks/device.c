@@ -333,7 +333,7 @@ struct member_run {
 	struct gtu_device *dev;
 	const struct gtu_graph *g;
 	enum gtu_ranked_algorithm what;
-	const struct gtu_algorithm_options *opt;
+	struct gtu_algorithm_options opt;
 	void *result;
 	struct gtu_algorithm_stats *stats;	/* of rank 0, else NULL */
 	pthread_t thread;
@@ -346,7 +346,7 @@ static void *run_member(void *context)
 	struct member_run *r = context;
 
 	r->x.err = &r->err;
-	r->rc = gtu_run_rank(&r->x, r->dev, r->g, r->what, r->opt, r->result, r->stats);
+	r->rc = gtu_run_rank(&r->x, r->dev, r->g, r->what, &r->opt, r->result, r->stats);
 	return NULL;
 }
 
@@ -366,8 +366,13 @@ static int run_list(struct gtu_device *dev, const struct gtu_graph *g, enum gtu_
 	if (!rc)
 		rc = gtu_graph_cut(g, size, cut, err);
 	for (i = 0; i < size && !rc; i++) {
-		run[i] = (struct member_run){ .dev = dev->member[i], .g = g, .what = what, .opt = opt,
+		run[i] = (struct member_run){ .dev = dev->member[i], .g = g, .what = what, .opt = *opt,
 					      .result = (char *)result + cut[i] * 8, .stats = i ? NULL : stats };
+		/* the caller's functions are called by the caller's thread alone */
+		if (i) {
+			run[i].opt.progress = NULL;
+			run[i].opt.iteration = NULL;
+		}
 		gtu_thread_ranks_of(group, i, &run[i].x.ranks);
 	}
 	for (i = 1; i < size && !rc; i++) {

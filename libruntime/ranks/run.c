@@ -177,24 +177,18 @@ int gtu_run_rank(struct gtu_exchange *x, struct gtu_device *dev, const struct gt
 		 struct gtu_algorithm_stats *stats)
 {
 	struct gtu_ranked *k = calloc(1, sizeof(*k));
-	struct gtu_algorithm_options own = *opt;
 	uint64_t none = 0;
 	int rc, end_rc;
 
 	x->ended = false;
 	if (!k)
 		return gtu_give_up(x, gtu_fail(x->err, GTU_ERR_NOMEM, "out of memory for a run"));
-	/* the caller's functions are called in one process, by one thread */
-	if (x->ranks.rank) {
-		own.progress = NULL;
-		own.iteration = NULL;
-	}
 	k->x = x;
 	k->whole = g;
 	k->result = result;
 	k->head = *g;
 	k->head.flags &= ~(uint32_t)GTU_GRAPH_PART;
-	rc = gtu_alg_begin(&k->a, algorithms[what].name, dev, &k->head, &own, stats, x->err);
+	rc = gtu_alg_begin(&k->a, algorithms[what].name, dev, &k->head, opt, stats, x->err);
 	if (!rc && (opt->first_vertex || opt->end_vertex))
 		rc = gtu_fail(x->err, GTU_ERR_UNSUPPORTED, "%s over several ranks does not take a vertex range: every rank "
 			      "has its own", k->a.name);

@@ -2,11 +2,14 @@
 /* gtu run: runs an algorithm on a graph by a unit, and checks, prints and writes the results. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "firmware-model/device/gtu_units.h"
+#include "libruntime/device/backend.h"
 #include "libruntime/support/clock.h"
 #include "tools/support/cli.h"
 #include "tools/support/graph_options.h"
+#include "tools/run/run_ranks.h"
 #include "tools/run/run_request.h"
 #include "tools/support/atomic_file.h"
 
@@ -19,7 +22,9 @@ static const char options_help[] =
 	"  --unit U       scu (the default), scu-basic (without filtering and grouping), iru, peg,\n"
 	"                 weaver, none (plain code on the CPU), gpu (the default with --device cuda:N)\n"
 	"  --device D     model (the default: the device in this process), model:KEY=VALUE,...,\n"
-	"                 a device file such as /dev/gtu0, or a GPU such as cuda:0\n"
+	"                 a device file such as /dev/gtu0, or a GPU such as cuda:0; a list such as\n"
+	"                 model,model or none,none divides the graph among its devices (bfs, sssp,\n"
+	"                 pr, cc, bc, kc)\n"
 	"  --direction D  bfs, pr with peg, weaver or none: push along edges that leave a vertex,\n"
 	"                 pull along edges that lead to it, or auto: bfs pulls while the frontier is large\n"
 	"                 and has many of the remaining edges, pr if edges are stored both ways. Default:\n"
@@ -45,6 +50,8 @@ static const char options_help[] =
 	"  --queries N    hash: number of lookups, every other one of an existing edge (1000000)\n"
 	"  --seed S       gcn: seed of the initial features; hash: of the queries (1)\n"
 	"  --output FILE  one line \"id value\" per vertex, ids ascending; - is standard output\n"
+	"  --output-parts DIR  under mpirun: each rank writes the vertices that it has to DIR/part-NNNNN,\n"
+	"                 with as many digits, instead of sending them to rank 0\n"
 	"  --json FILE    the run as JSON: sizes, seconds by phase, every unit counter, each iteration; - likewise\n"
 	"  --memory SIZE  most bytes of one array that the graph file's content may cause\n"
 	"                 [$GTU_MEMORY, or 3/4 of the machine's memory]\n"
@@ -55,6 +62,9 @@ static const char options_help[] =
 	"  --verify       compare with plain reference code; exit code 4 if they differ\n"
 	"  --runs N       with --unit none: repeat the run, whose seconds are \"runs\" in the JSON (1)\n\n"
 	GPU_OPTIONS_HELP "\n"
+	"Under mpirun, every process opens --device and its part of the graph, and rank 0 prints; this\n"
+	"needs libgtu-mpi.so (package libgtu-mpi1). A container is opened in parts, other files whole.\n"
+	"  mpirun -n 4 gtu run bfs G.gtu --device model\n\n"
 	"Values: bfs hops, 9223372036854775807 if there is no path; sssp distances, infinity if there is\n"
 	"none; pr and bc reals with 17 digits; cc the smallest id of the component; stcon one line, the\n"
 	"target and its hops; gc colours from 0; kc core numbers; cdlp the community's label, an id; lcc\n"
@@ -239,6 +249,7 @@ static const struct option options[] = {
 	{ "queries", required_argument, NULL, 'q' },
 	{ "seed", required_argument, NULL, 'x' },
 	{ "output", required_argument, NULL, 'o' },
+	{ "output-parts", required_argument, NULL, 'O' },
 	{ "json", required_argument, NULL, 'j' },
 	{ "monitor", no_argument, NULL, 'm' },
 	{ "timeout", required_argument, NULL, 't' },
@@ -317,6 +328,7 @@ static int parse(int argc, char **argv, struct request *q)
 				return CLI_USAGE;
 			break;
 		case 'o': q->run.output = optarg; break;
+		case 'O': q->run.parts = optarg; break;
 		case 'j': q->run.json = optarg; break;
 		case 'm': q->run.monitor = true; break;
 		case 'v': q->verify = true; break;
@@ -445,11 +457,17 @@ static int compute(struct request *q, struct gtu_error *err)
 		rc = run_steps_begin(r, err);
 	if (rc)
 		return rc;
+	if (r->opt.unit == GTU_WITH_NONE && (r->ranks || gtu_is_device_list(r->device))) {
+		if (!r->ranks)
+			rc = gtu_open(r->device, &r->dev, err);
+		return rc ? rc : compute_repeatedly(r, err);
+	}
 	if (r->opt.unit == GTU_WITH_NONE) {
 		r->device = "none";
 		return compute_repeatedly(r, err);
 	}
-	rc = gtu_open(r->device, &r->dev, err);
+	if (!r->ranks)
+		rc = gtu_open(r->device, &r->dev, err);
 	if (!rc)
 		gtu_set_timeout(r->dev, cli_timeout_ns(q->timeout));
 	if (!rc && r->monitor)
@@ -502,6 +520,10 @@ static int report(struct request *q, struct gtu_error *err)
 	int rc = 0;
 
 	cli_clear_bar();
+	if (r->parts)
+		rc = run_ranks_write(r, err);
+	if (rc || !run_is_first(r))
+		return rc;
 	if (!stdout_taken(r))
 		run_print(r, stdout);
 	if (r->output)
@@ -511,26 +533,81 @@ static int report(struct request *q, struct gtu_error *err)
 	return rc;
 }
 
+/*
+ * Parse the command line; of several processes only the first one reports mistakes, which all have. Results
+ * as of parse().
+ */
+static int parse_once(int argc, char **argv, struct request *q, bool *launched)
+{
+	uint64_t rank;
+	int kept = -1, rc;
+
+	*launched = run_has_launcher(&rank);
+	if (*launched && rank) {
+		fflush(stdout);
+		if (!freopen("/dev/null", "w", stdout))
+			return CLI_FAILED;
+		kept = dup(STDERR_FILENO);
+		if (kept < 0 || !freopen("/dev/null", "w", stderr))
+			return CLI_FAILED;
+	}
+	rc = parse(argc, argv, q);
+	if (!rc && q->run.parts && !*launched)
+		rc = cli_usage("--output-parts is for several processes: start them by mpirun -n 4 gtu run ...");
+	else if (!rc && q->run.parts && (q->run.output || q->verify))
+		rc = cli_usage("--output-parts leaves the values in parts: %s needs all of them",
+			       q->run.output ? "--output" : "--verify");
+	if (kept >= 0) {
+		fflush(stderr);
+		dup2(kept, STDERR_FILENO);
+		close(kept);
+	}
+	return rc;
+}
+
+/* Errors are shared by run_ranks_agree(), and rank 0 prints them. */
+static int exit_code(const struct gtu_error *err, int rc, bool first)
+{
+	int code;
+
+	if (first)
+		return cli_exit(err, rc);
+	fflush(stderr);
+	if (!freopen("/dev/null", "w", stderr))
+		return CLI_FAILED;
+	code = cli_exit(err, rc);
+	return code;
+}
+
 int cmd_run(int argc, char **argv)
 {
 	struct gtu_error err = { 0 }, verdict = { 0 };
 	struct request q = { 0 };
 	int rc, verify_rc = 0;
+	bool launched, first = true;
 
-	rc = parse(argc, argv, &q);
+	rc = parse_once(argc, argv, &q, &launched);
 	if (rc) {
 		return rc < 0 ? CLI_DONE : rc;
 	}
 	q.run.opt.progress = cli_progress();
+	rc = launched ? run_ranks_begin(&q.run, &err) : 0;
+	first = run_is_first(&q.run);
 	/* report an unwritable name before the work */
-	rc = q.run.output ? atomic_file_try(q.run.output, &err) : 0;
-	if (!rc && q.run.json)
+	if (!rc && first && q.run.output)
+		rc = atomic_file_try(q.run.output, &err);
+	if (!rc && first && q.run.json)
 		rc = atomic_file_try(q.run.json, &err);
+	rc = run_ranks_agree(&q.run, rc, &err);
 	if (!rc)
 		rc = run_open_graph(&q, &err);
+	rc = run_ranks_agree(&q.run, rc, &err);
 	if (!rc)
 		rc = compute(&q, &err);
-	if (!rc && q.verify)
+	rc = run_ranks_agree(&q.run, rc, &err);
+	if (!rc)
+		rc = run_ranks_gather(&q.run, &err);
+	if (!rc && q.verify && first)
 		verify_rc = verify(&q, &verdict);
 	/* a result is not lost because memory is short for its verification */
 	if (!rc && (!verify_rc || verify_rc == GTU_ERR_VERIFY || verify_rc == GTU_ERR_NOMEM))
@@ -550,5 +627,7 @@ int cmd_run(int argc, char **argv)
 	gtu_hash_free(&q.run.table);
 	free(q.random_weights);
 	free(q.source_list);
-	return cli_exit(&err, rc);
+	rc = exit_code(&err, rc, first);
+	run_ranks_end(&q.run, rc);
+	return rc;
 }

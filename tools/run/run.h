@@ -8,6 +8,7 @@
 #include "tools/support/gpu_options.h"
 #include "gtu/gtu.h"
 #include "gtu/hash.h"
+#include "gtu/ranks.h"
 
 struct json;
 struct run;
@@ -80,8 +81,11 @@ struct run {
 	const char *unit, *device;	/* as given; device is "none" without a unit */
 	const char *direction;		/* as given, or NULL */
 	const char *output, *json;	/* files, "-", or NULL */
+	const char *parts;		/* folder, or NULL */
 	struct gtu_graph graph;		/* as opened, with the selected weights */
 	struct gtu_device *dev;
+	const struct gtu_ranks *ranks;	/* of several processes, or NULL */
+	uint64_t first, end;		/* vertices of this process */
 	struct gtu_algorithm_options opt;
 	struct gtu_algorithm_stats stats;
 	bool source_chosen, unit_chosen;	/* by the tool, not by --source and --unit */

@@ -10,6 +10,7 @@
 #include "libruntime/support/clock.h"
 #include "tools/support/cli.h"
 #include "tools/support/graph_options.h"
+#include "run_ranks.h"
 #include "run_request.h"
 
 #define RANDOM_WEIGHTS 255
@@ -28,7 +29,7 @@ static int make_random_weights(struct request *q, struct gtu_error *err)
 	if (!q->random_weights)
 		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %llu random weights",
 				(unsigned long long)g->m);
-	for (v = 0; v < g->n; v++) {
+	for (v = q->run.first; v < q->run.end; v++) {
 		gtu_graph_edges(g, v, &e, &end);
 		for (; e < end; e++) {
 			target = gtu_graph_target(g, e);
@@ -74,19 +75,21 @@ static int select_weights(struct request *q, struct gtu_error *err)
 	return 0;
 }
 
-/* The vertex with most edges. */
-static uint64_t vertex_with_most_edges(const struct gtu_graph *g)
+/* The vertex with most edges, of all ranks. */
+static int vertex_with_most_edges(struct run *r, uint64_t *v, struct gtu_error *err)
 {
-	uint64_t v, first, end, max = 0, found = 0;
+	const struct gtu_graph *g = &r->graph;
+	uint64_t u, first, end, max = 0;
 
-	for (v = 0; v < g->n; v++) {
-		gtu_graph_edges(g, v, &first, &end);
+	*v = 0;
+	for (u = r->first; u < r->end; u++) {
+		gtu_graph_edges(g, u, &first, &end);
 		if (end - first > max) {
 			max = end - first;
-			found = v;
+			*v = u;
 		}
 	}
-	return found;
+	return run_ranks_choose(r, max, v, err);
 }
 
 /* The vertex that @word names, up to a comma: by its name if the graph has names, else by its id. */
@@ -118,8 +121,7 @@ static int select_source(struct request *q, struct gtu_error *err)
 {
 	if (!q->source) {
 		q->run.source_chosen = true;
-		q->run.opt.source = vertex_with_most_edges(&q->run.graph);
-		return 0;
+		return vertex_with_most_edges(&q->run, &q->run.opt.source, err);
 	}
 	return find_vertex(q, "--source", q->source, &q->run.opt.source, err);
 }
@@ -209,6 +211,18 @@ static int select_terminals(struct request *q, struct gtu_error *err)
 	return rc;
 }
 
+/* Open the graph, or this rank's part of a container that is used as it is. */
+static int open_graph(struct request *q, const struct gtu_read_options *read, struct gtu_error *err)
+{
+	const bool as_it_is = !read->direction && !read->weight_column && !read->names;
+	int rc = GTU_ERR_UNSUPPORTED;
+
+	/* the reference code needs the whole graph */
+	if (q->run.ranks && as_it_is && !q->verify)
+		rc = gtu_graph_open_part(q->run.dev, q->run.path, q->run.opt.progress, &q->graph, err);
+	return rc != GTU_ERR_UNSUPPORTED ? rc : gtu_graph_open(q->run.path, read, q->run.opt.progress, &q->graph, err);
+}
+
 int run_open_graph(struct request *q, struct gtu_error *err)
 {
 	struct gtu_read_options read = { .direction = q->direction, .names = q->names };
@@ -221,7 +235,7 @@ int run_open_graph(struct request *q, struct gtu_error *err)
 		     graph_check_column(q->run.path, read.weight_column, err) : 0;
 	if (rc)
 		return rc;
-	rc = gtu_graph_open(q->run.path, &read, q->run.opt.progress, &q->graph, err);
+	rc = open_graph(q, &read, err);
 	if (rc == GTU_ERR_INPUT && q->weights == W_COLUMN && err) {
 		const size_t at = strlen(err->text);
 
@@ -229,11 +243,17 @@ int run_open_graph(struct request *q, struct gtu_error *err)
 			 " (--weights %llu selects that column; omit it to use the file's weights, or use --weights unit)",
 			 (unsigned long long)q->weight_column);
 	}
+	rc = run_ranks_agree(&q->run, rc, err);
 	if (rc)
 		return rc;
 	q->run.graph = *q->graph;
-	if (q->run.kind->takes & RUN_TAKES_WEIGHTS)
+	q->run.end = q->graph->n;
+	if (q->graph->flags & GTU_GRAPH_PART)
+		rc = gtu_ranks_range(q->run.dev, q->graph, &q->run.first, &q->run.end, err);
+	if (!rc && q->run.kind->takes & RUN_TAKES_WEIGHTS)
 		rc = select_weights(q, err);
 	q->run.open_seconds = gtu_now_s() - start;
+	/* the search for a source is collective */
+	rc = run_ranks_agree(&q->run, rc, err);
 	return rc ? rc : select_terminals(q, err);
 }

@@ -87,6 +87,27 @@ static void json_vertex(struct json *j, const char *id_key, const char *name_key
 		json_string(j, name_key, vertex_label(g, v));
 }
 
+/* Only of several ranks. */
+static void json_ranks(struct json *j, const struct run *r)
+{
+	struct gtu_ranks_traffic t;
+	uint32_t rank, size = 1;
+
+	if (r->dev)
+		gtu_ranks_of(r->dev, &rank, &size);
+	if (size < 2)
+		return;
+	gtu_ranks_get_traffic(r->dev, &t);
+	json_begin_object(j, "ranks");
+	json_u64(j, "ranks", size);
+	json_u64(j, "exchanges", t.exchanges);
+	json_u64(j, "bytes", t.bytes);
+	json_u64(j, "vertex_bytes", t.vertex_bytes);
+	json_u64(j, "value_bytes", t.value_bytes);
+	json_u64(j, "edge_bytes", t.edge_bytes);
+	json_end_object(j);
+}
+
 static int json_run(const struct run *r, FILE *f)
 {
 	const struct gtu_algorithm_stats *s = &r->stats;
@@ -135,11 +156,13 @@ static int json_run(const struct run *r, FILE *f)
 		json_u64(&j, "list_bytes_read", s->list_bytes);
 		json_u64(&j, "cached_bytes_read", s->cached_bytes);
 	}
+	json_ranks(&j, r);
 	json_u64(&j, "jobs", s->jobs);
 	json_u64(&j, "job_cycles", s->job_cycles);
 	json_counters(&j, r);
 	json_begin_object(&j, "result");
-	if (r->kind->json)
+	/* with --output-parts this rank has only its own values */
+	if (r->kind->json && !r->parts)
 		r->kind->json(r, &j);
 	json_end_object(&j);
 	if (r->verdict == RUN_NOT_VERIFIED)
@@ -220,7 +243,7 @@ static void print_units(const struct run *r, FILE *to)
 	const uint64_t *c = counters_of(r, GTU_UNIT_SCU);
 	uint64_t clock;
 
-	if (!r->dev)
+	if (!r->dev || r->opt.unit == GTU_WITH_NONE)
 		return;
 	if (gtu_get_placement(r->dev)) {
 		print_gpu(r, to);
@@ -280,6 +303,21 @@ static void print_requests(const struct run *r, FILE *to)
 	}
 }
 
+static void print_ranks(const struct run *r, FILE *to)
+{
+	struct gtu_ranks_traffic t;
+	uint32_t rank, size;
+
+	if (!r->dev)
+		return;
+	gtu_ranks_of(r->dev, &rank, &size);
+	if (size < 2)
+		return;
+	gtu_ranks_get_traffic(r->dev, &t);
+	fprintf(to, "ranks     %u; %s sent %s bytes to others in %s exchanges\n", size, r->ranks ? "rank 0" : "all", grouped(t.bytes),
+		grouped(t.exchanges));
+}
+
 void run_print(const struct run *r, FILE *to)
 {
 	const struct gtu_graph *g = &r->graph;
@@ -293,8 +331,11 @@ void run_print(const struct run *r, FILE *to)
 		fprintf(to, "sources   %s: %s\n", grouped(r->opt.sources ? r->opt.source_count : g->n), r->sources_text);
 	if (r->kind->takes & RUN_TAKES_WEIGHTS)
 		fprintf(to, "weights   %s\n", r->weights);
-	if (r->kind->print)
+	if (r->parts)
+		fprintf(to, "parts     %u files in %s\n", r->ranks->size, cli_printable(r->parts));
+	else if (r->kind->print)
 		r->kind->print(r, to);
+	print_ranks(r, to);
 	print_time(r, to);
 	print_units(r, to);
 	print_requests(r, to);

@@ -361,7 +361,7 @@ uninstall: man completion
 # Debian packages, in build/deb; deb-test installs, upgrades and removes them in an empty Debian (SUITE=trixie: 13).
 .PHONY: deb deb-test
 deb: deps
-	@packaging/need packages lintian
+	@packaging/need packages mpi lintian
 	@packaging/make-deb
 	@lintian --fail-on error,warning build/deb/*.changes
 

@@ -3,15 +3,15 @@
 # `make deb` builds them as a distribution would and runs lintian; make deb-test installs them.
 . "${0%/*}/tap.bash"
 
-for tool in dpkg-buildpackage dpkg-deb make dh dh_dkms dh_python3 fakeroot; do
+for tool in dpkg-buildpackage dpkg-deb make dh dh_dkms dh_python3 fakeroot mpicc; do
 	if ! command -v $tool >/dev/null; then
-		skip_all "$tool is missing (apt-get install dpkg-dev debhelper dh-dkms dh-python fakeroot)"
+		skip_all "$tool is missing (apt-get install dpkg-dev debhelper dh-dkms dh-python fakeroot libopenmpi-dev)"
 	fi
 done
 check "make-deb builds the packages" in_turn "$root/packaging/make-deb" --built
 debs=$root/build/deb-built
 version=$(sed -n '1s/.*(\(.*\)).*/\1/p' "$root/packaging/debian/changelog")
-for package in gtu-tools libgtu1 libgtu-dev python3-gtu gtu-dkms gtu-tests; do
+for package in gtu-tools libgtu1 libgtu-mpi1 libgtu-dev python3-gtu gtu-dkms gtu-tests; do
 	holds "make-deb builds $package" bash -c "ls '$debs/${package}_${version}_'*.deb"
 	mkdir $package
 	dpkg-deb -x "$debs/${package}_$version"_*.deb $package
@@ -30,6 +30,7 @@ has gtu-tools /usr/bin/gtu /usr/lib/udev/rules.d/60-gtu.rules /etc/security/limi
 	/usr/share/bash-completion/completions/gtu /usr/share/zsh/vendor-completions/_gtu \
 	/usr/share/man/man1/gtu-run.1.gz /usr/share/man/man7/gtu.7.gz /usr/share/doc/gtu-tools/README.Debian
 has libgtu1 '/usr/lib/[^/]*/libgtu.so.1'
+has libgtu-mpi1 '/usr/lib/[^/]*/libgtu-mpi.so.1'
 has libgtu-dev /usr/include/gtu/gtu.h '/usr/lib/[^/]*/libgtu.so' '/usr/lib/[^/]*/libgtu.a' '/usr/lib/[^/]*/pkgconfig/gtu.pc' \
 	/usr/share/man/man3/gtu_scu.3.gz /usr/share/man/man3/gtu_scu_data.3.gz /usr/share/doc/libgtu-dev/examples/scu.c
 has gtu-dkms /usr/src/gtu-$version/dkms.conf /usr/src/gtu-$version/Kbuild /usr/src/gtu-$version/driver/gtu_pci.c \

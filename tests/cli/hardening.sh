@@ -3,7 +3,7 @@
 . "${0%/*}/tap.bash"
 needs readelf
 
-for file in gtu libgtu.so.1; do
+for file in gtu libgtu.so.1 $([ ! -e "$bin/libgtu-mpi.so.1" ] || echo libgtu-mpi.so.1); do
 	path=$bin/$file
 	readelf -dW "$path" >dynamic
 	readelf -lW "$path" >segments

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+# Tests gtu run over processes that mpirun starts, and over lists of devices in one process.
+. "${0%/*}/tap.bash"
+
+exits 0 "generate makes a graph" gtu --quiet generate kronecker --scale 10 --weights 50 k.gtu
+
+# lists, without MPI
+for device in model,model model,model,model none,none; do
+	unit=$([ $device = none,none ] && echo none || echo scu)
+	for algorithm in bfs sssp pr cc bc kc; do
+		verified "$algorithm over $device gives the right values" gtu run $algorithm k.gtu --device $device --unit $unit --verify
+		says "$algorithm over $device says how many ranks there are" "^ranks     $(tr ',' '\n' <<<$device | wc -l); all sent [0-9,]+ bytes" "$out"
+	done
+done
+verified "--unit none runs over a list of models, too" gtu run bfs k.gtu --device model,model --unit none --verify
+exits 1 "an algorithm that cannot run over a list is refused" gtu run stcon k.gtu --target 1 --device model,model
+says "the message names those that can" "stcon.* does not run over several devices: only bfs, sssp"
+exits 2 "--output-parts is refused without mpirun" gtu run bfs k.gtu --output-parts parts
+says "the message says what it is for" "start them by mpirun"
+exits 0 "--json has the traffic of a list" gtu --quiet run pr k.gtu --iterations 1 --device model,model --json list.json
+json "8 bytes for each vertex of the other rank go over, from both" list.json 'd["ranks"]["ranks"] == 2' \
+	'd["ranks"]["value_bytes"] == 8 * d["vertices"]' 'd["ranks"]["edge_bytes"] == 0'
+
+# the library that is missing
+exits 1 "without libgtu-mpi.so a process of mpirun fails" env OMPI_COMM_WORLD_RANK=0 \
+	bash -c 'mkdir alone && cp "$0/gtu" alone && exec alone/gtu run bfs k.gtu' "$bin"
+says "the message names the package" "libgtu-mpi.so.1 cannot be loaded .*: install the package libgtu-mpi1"
+
+needs mpirun
+given "this build lacks libgtu-mpi.so (apt-get install libopenmpi-dev, then make)" test -e "$bin/libgtu-mpi.so.1"
+given "this mpirun is not Open MPI's, whose options the test uses" eval 'mpirun --version | grep -q "Open MPI"'
+# as root, more processes than processors, quick to give up on processes that do not end
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_btl_vader_single_copy_mechanism=none
+ranks() { # NUMBER COMMAND...
+	timeout 120 mpirun -n "$@"
+}
+
+for algorithm in bfs sssp pr cc bc kc; do
+	exits 0 "gtu run $algorithm writes the values of one process" gtu --quiet run $algorithm k.gtu --unit none --sources 4 --output one.txt
+	for n in 2 3 5; do
+		verified "$algorithm over $n processes gives the right values" ranks $n gtu run $algorithm k.gtu --unit none --sources 4 --verify
+		exits 0 "$algorithm over $n processes opens the graph in parts" \
+			ranks $n gtu --quiet run $algorithm k.gtu --unit none --sources 4 --output many.txt
+		case $algorithm in
+		pr | bc) python "$algorithm over $n processes writes the same values" <<-'END'
+			for one, many in zip(open("one.txt"), open("many.txt"), strict=True):
+			    (v, x), (w, y) = one.split(), many.split()
+			    assert v == w and abs(float(x) - float(y)) <= 1e-9 * abs(float(x)), (one, many)
+			END
+			;;
+		*) same "$algorithm over $n processes writes the same values" one.txt many.txt ;;
+		esac
+	done
+done
+exits 0 "random weights are those of one process" gtu --quiet run sssp k.gtu --weights random:3 --unit none --output one.txt
+exits 0 "and are drawn for the edges of each part" ranks 4 gtu --quiet run sssp k.gtu --weights random:3 --unit scu --output many.txt
+same "the distances are the same" one.txt many.txt
+exits 0 "convert writes a text file" gtu --quiet convert k.gtu k.mtx
+exits 0 "a text file is read whole by each process" ranks 3 gtu --quiet run sssp k.mtx --unit none --output many.txt
+exits 0 "gtu run reads the text file" gtu --quiet run sssp k.mtx --unit none --output one.txt
+same "the distances of the text file are the same" one.txt many.txt
+exits 0 "rank 0 prints, and no other" ranks 4 gtu run bfs k.gtu --device model
+holds "the result is there once" test "$(grep -c '^reached' "$out")" = 1
+says "the line of ranks is there" "^ranks     4; rank 0 sent" "$out"
+
+exits 0 "--output-parts writes a file for each rank" ranks 3 gtu --quiet run cc k.gtu --unit none --output-parts parts
+exits 0 "gtu run cc writes one file" gtu --quiet run cc k.gtu --unit none --output one.txt
+same "the parts are the whole" one.txt <(cat parts/*)
+same "there are as many as ranks, and nothing else" <(ls -A parts) <(printf 'part-%05d\n' 0 1 2)
+exits 2 "--output and --output-parts exclude each other" ranks 2 gtu run cc k.gtu --unit none --output-parts p --output f
+exits 2 "a mistake in the command line ends all" ranks 3 gtu run nonsense k.gtu
+holds "and is reported once" test "$(grep -c "algorithm 'nonsense'" "$err")" = 1
+exits 1 "a graph that is missing ends all" ranks 3 gtu run bfs no-such.gtu
+holds "and is reported once" test "$(grep -c "no-such.gtu" "$err")" = 1
+
+# ranks that differ: each process runs a line of its own
+exits 0 "generate makes another graph" gtu --quiet generate kronecker --scale 9 small.gtu
+exits 2 "processes with two graphs end" timeout 60 mpirun -n 1 gtu run bfs k.gtu --unit none : -n 1 gtu run bfs small.gtu --unit none
+says "the sentence names the rank" "rank 1.*(graph|vertices)"
+exits 2 "processes with two options end" timeout 60 mpirun -n 1 gtu run pr k.gtu --unit none : -n 1 gtu run pr k.gtu --unit none --damping 0.5
+says "the sentence names the rank" "rank 1 has other options than rank 0"
+
+# A run that takes long, with a process that is stopped, killed or interrupted; $1: command with the process id of rank 1.
+long_run() {
+	local started=$SECONDS pid status
+
+	rm -f late.txt
+	timeout 90 mpirun -n 3 gtu run pr k.gtu --unit none --iterations 100000000 --output late.txt >long.out 2>long.err &
+	launcher=$!
+	for _ in {1..300}; do
+		pid=$(pgrep -P $(pgrep -P $launcher mpirun) -x gtu 2>/dev/null | sed -n 2p)
+		[ -n "$pid" ] && break
+		sleep 0.1
+	done
+	sleep 2
+	[ -n "$pid" ] && eval "$1"
+	started=$SECONDS
+	wait $launcher
+	status=$?
+	# 10 s, as promised, and what a loaded machine adds
+	echo "status $status after $((SECONDS - started)) s" >long.end
+	[ $status != 0 ] && [ $((SECONDS - started)) -le $((10 + ${SLACK:-15})) ] && [ ! -e late.txt ]
+}
+check "a process that is killed ends all within seconds" long_run 'kill -KILL $pid'
+says "a sentence names it" "rank 1 .*exited on signal 9" long.err
+check "a process that is stopped ends all within seconds" long_run 'kill -STOP $pid'
+says "a sentence names it" "gtu: rank [0-9] \(process [0-9]+ on .*\) has not answered for 8 s" long.err
+check "an interrupt ends all within seconds" long_run 'kill -INT $(pgrep -P $launcher mpirun)'
+check "an interrupt of one process ends all within seconds" long_run 'kill -INT $pid'
+says "a sentence names it" "interrupted" long.err
+same "no temporary file is left" <(ls -A | grep -c 'late') <(echo 0)
+
+always
+finish

@@ -98,13 +98,13 @@ int gtu_ranks_gather(struct gtu_device *dev, const struct gtu_graph *g, const vo
 int gtu_graph_open_part(struct gtu_device *dev, const char *path, const struct gtu_progress *progress,
 			struct gtu_graph **out, struct gtu_error *err);
 
-/* Exchanged by this rank since the device was opened; for a list of devices, by all of them. */
+/* Exchanged by this rank since the device was opened; for a list of devices, by all devices together. */
 struct gtu_ranks_traffic {
 	uint64_t exchanges;		/* calls of all_to_all_v() with data */
 	uint64_t bytes;			/* data sent to other ranks, without lengths and reductions */
-	uint64_t vertex_bytes;		/* part of it: vertices that a level reached */
-	uint64_t value_bytes;		/* part of it: values of vertices */
-	uint64_t edge_bytes;		/* part of it: edges that the partition moved */
+	uint64_t vertex_bytes;		/* of these: vertices that a level reached */
+	uint64_t value_bytes;		/* of these: values of vertices */
+	uint64_t edge_bytes;		/* of these: edges that the partition moved */
 };
 void gtu_ranks_get_traffic(const struct gtu_device *dev, struct gtu_ranks_traffic *traffic);
 

@@ -7,8 +7,8 @@
 
 /*
  * cut[0] = 0, ..., cut[parts] = n: part p has the vertices from cut[p] up to cut[p + 1], and about
- * (n + m) / parts vertices and edges. The same graph gives the same cut in every process, also from one
- * part of it.
+ * (n + m) / parts vertices and edges. The same graph gives the same cut in every process, also where
+ * only one part is open.
  */
 int gtu_graph_cut(const struct gtu_graph *g, uint32_t parts, uint64_t *cut, struct gtu_error *err);
 

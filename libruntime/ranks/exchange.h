@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Messages between ranks on top of struct gtu_ranks. An exchange also carries failures: a rank that
- * failed says so instead of sending data, and then all ranks return its sentence. Between two
+ * failed sends this fact instead of data, and then all ranks return its sentence. Between two
  * exchanges a rank therefore keeps its return code and passes it to the next one.
  */
 #ifndef GTU_RANKS_EXCHANGE_H
@@ -18,13 +18,13 @@ struct gtu_exchange {
 	bool ended;			/* all ranks have returned from an error, or the transport has failed */
 };
 
-/* What a message is, for the traffic's counters. */
+/* The content of a message, for the traffic's counters. */
 enum gtu_cargo { GTU_CARGO_VERTICES, GTU_CARGO_VALUES, GTU_CARGO_EDGES };
 
 /*
  * End a step: @rc is this rank's code, and *x->err has its sentence. 0 if no rank failed; else @rc, or
- * the code of a rank that failed, with its sentence. sum[] (@n of them, at most GTU_AGREED) are added
- * up over the ranks.
+ * the code of a rank that failed, with its sentence. The @n members of sum[], at most GTU_AGREED, are
+ * added up over the ranks.
  */
 #define GTU_AGREED 8
 int gtu_agree(struct gtu_exchange *x, int rc, uint64_t *sum, unsigned n);

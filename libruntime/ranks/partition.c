@@ -117,7 +117,7 @@ static int send_edge(struct gtu_part *p, struct gtu_outbox *o, const struct rece
 	return 0;
 }
 
-/* Send the edges of vertices from *@v on, about ROUND_EDGES of them. */
+/* Send about ROUND_EDGES edges, those of vertices from *@v on. */
 static int send_round(struct gtu_part *p, struct gtu_outbox *o, const struct received *r, const struct gtu_graph *g,
 		      enum gtu_part_direction direction, uint64_t *v)
 {

@@ -22,7 +22,7 @@ static const struct {
 
 /* ---- Agreement ----------------------------------------------------------------------------------- */
 
-/* What the ranks must have in common; compared member by member in the order of the sentences below. */
+/* Facts that all ranks must have in common; compared member by member in the order of the sentences below. */
 struct facts {
 	char version[32];
 	uint64_t algorithm;

@@ -24,7 +24,7 @@ struct gtu_ranked {
 	void *result;			/* of this rank's vertices */
 };
 
-/* Every rank calls one of them; k->edges is ready, and the ranks agree on the options. */
+/* Every rank calls the same algorithm; k->edges is ready, and the ranks agree on the options. */
 int gtu_ranked_bfs(struct gtu_ranked *k);
 int gtu_ranked_sssp(struct gtu_ranked *k);
 int gtu_ranked_pagerank(struct gtu_ranked *k);

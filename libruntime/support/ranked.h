@@ -13,7 +13,7 @@ enum gtu_ranked_algorithm {
 /* Whether @dev (may be NULL) is a list of devices or of gtu_open_ranks(). (ranks/device.c) */
 bool gtu_has_ranks(const struct gtu_device *dev);
 
-/* Run one of them; @result: the array of the library's function, such as gtu_bfs(). (ranks/run.c) */
+/* Run algorithm @what; @result: the array of the library's function, such as gtu_bfs(). (ranks/run.c) */
 int gtu_run_ranked(struct gtu_device *dev, const struct gtu_graph *g, enum gtu_ranked_algorithm what,
 		   const struct gtu_algorithm_options *opt, void *result, struct gtu_algorithm_stats *stats,
 		   struct gtu_error *err);

@@ -31,7 +31,7 @@ always
 
 # section 3: exported functions, and inline functions of the headers
 {
-	sed -n 's/^\t\([A-Za-z][A-Za-z_0-9]*\);$/\1/p' "$root/libruntime/libgtu.map"
+	sed -n 's/^\t\([A-Za-z][A-Za-z_0-9]*\);$/\1/p' "$root"/libruntime/libgtu{,-mpi}.map
 	cat "$root"/include/gtu/*.h | grep '^static inline' | sed 's/(.*//; s/.*[ *]//'
 } | sort >functions
 at_least 90 "$(wc -l <functions)" "public functions"
@@ -147,6 +147,10 @@ for page in gtu.1 gtu-{info,doctor,generate,convert,stat,run,lab,bench,report,to
 			[ -d ../shared ] || { skip "the example of $page runs: $command" "there is no $shared/oracles (set GTU_SHARED)"; continue; } # not everywhere
 			case $command in *--only*) ;; *) command+=" --only karate" ;; esac
 			check "the example of $page runs: $command" bash -o pipefail -c "$command" ;; # not everywhere
+		*mpirun*)
+			needs mpirun
+			check "the example of $page runs: $command" env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+				OMPI_MCA_rmaps_base_oversubscribe=1 bash -o pipefail -c "$command" ;;
 		*"| jq"*)
 			needs jq
 			check "the example of $page runs: $command" bash -o pipefail -c "$command" ;;

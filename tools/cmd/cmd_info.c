@@ -9,7 +9,7 @@
 #include "tools/support/cli.h"
 #include "tools/support/fdt_blob.h"
 #include "tools/support/gpu_options.h"
-#include "gtu/gtu.h"
+#include "gtu/ranks.h"
 #include "tools/support/host.h"
 #include "tools/support/json.h"
 #include "tools/support/atomic_file.h"
@@ -490,6 +490,7 @@ int cmd_info(int argc, char **argv)
 	struct gtu_error err = { 0 };
 	struct gtu_device *dev;
 	bool registers = false;
+	uint32_t rank, ranks;
 	const void *fdt;
 	size_t bytes;
 	int opt, ret;
@@ -514,6 +515,12 @@ int cmd_info(int argc, char **argv)
 	if (ret)
 		return cli_exit(&err, ret);
 	fdt = gtu_get_fdt(dev, &bytes);
+	gtu_ranks_of(dev, &rank, &ranks);
+	if (ranks > 1) {
+		ret = gtu_fail(&err, GTU_ERR_USAGE, "%s is a list: name one of its devices", device);
+		gtu_close(dev);
+		return cli_exit(&err, ret);
+	}
 	if (registers && !fdt)
 		ret = gtu_fail(&err, GTU_ERR_USAGE, "%s is a GPU and has no registers to read", device);
 	else if (blob && !fdt)

@@ -211,14 +211,14 @@ static int select_terminals(struct request *q, struct gtu_error *err)
 	return rc;
 }
 
-/* Open the graph, or this rank's part of a container that is used as it is. */
+/* Open the graph, or this rank's part of a container that no option changes. */
 static int open_graph(struct request *q, const struct gtu_read_options *read, struct gtu_error *err)
 {
-	const bool as_it_is = !read->direction && !read->weight_column && !read->names;
+	const bool unchanged = !read->direction && !read->weight_column && !read->names;
 	int rc = GTU_ERR_UNSUPPORTED;
 
 	/* the reference code needs the whole graph */
-	if (q->run.ranks && as_it_is && !q->verify)
+	if (q->run.ranks && unchanged && !q->verify)
 		rc = gtu_graph_open_part(q->run.dev, q->run.path, q->run.opt.progress, &q->graph, err);
 	return rc != GTU_ERR_UNSUPPORTED ? rc : gtu_graph_open(q->run.path, read, q->run.opt.progress, &q->graph, err);
 }

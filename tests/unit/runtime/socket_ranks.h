@@ -173,7 +173,7 @@ static inline int socket_barrier(void *context, struct gtu_error *e)
 
 /* ---- Processes ------------------------------------------------------------------------------------- */
 
-/* What a rank leaves for the test, in shared memory. */
+/* A rank's report to the test, in shared memory. */
 struct rank_report {
 	int rc;
 	struct gtu_error err;

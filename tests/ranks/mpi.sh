@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Tests gtu run over processes that mpirun starts, and over lists of devices in one process.
-. "${0%/*}/tap.bash"
+. "${0%/*}/../cli/tap.bash"
 
 exits 0 "generate makes a graph" gtu --quiet generate kronecker --scale 10 --weights 50 k.gtu
 
@@ -15,6 +15,7 @@ done
 verified "--unit none runs over a list of models, too" gtu run bfs k.gtu --device model,model --unit none --verify
 exits 1 "an algorithm that cannot run over a list is refused" gtu run stcon k.gtu --target 1 --device model,model
 says "the message names those that can" "stcon.* does not run over several devices: only bfs, sssp"
+exits 2 "gtu info describes one device, not a list" gtu info --device model,none
 exits 2 "--output-parts is refused without mpirun" gtu run bfs k.gtu --output-parts parts
 says "the message says what it is for" "start them by mpirun"
 exits 0 "--json has the traffic of a list" gtu --quiet run pr k.gtu --iterations 1 --device model,model --json list.json
@@ -111,5 +112,14 @@ check "an interrupt of one process ends all within seconds" long_run 'kill -INT 
 says "a sentence names it" "interrupted" long.err
 same "no temporary file is left" <(ls -A | grep -c 'late') <(echo 0)
 
+exits 0 "rank-compare measures" "$root/tools/bench/rank-compare" d --gtu "$bin/gtu" --scale 8 --rounds 1 --ranks 1,2 --only bfs
+says "rank-compare prints a row for each number of ranks" "^\| bfs \| 2 \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \| 0 \| [0-9,]+ \|" "$out"
+always
+needs python3
+exits 0 "rank-compare prints the model" "$root/tools/bench/rank-compare" --model
+while IFS= read -r line; do
+	holds "scale.md has the model's line ${line:0:20}" grep -qxF -- "$line" "$root/Documentation/scale.md"
+done <"$out"
+exits 2 "rank-compare without a folder is refused" "$root/tools/bench/rank-compare"
 always
 finish

@@ -5,6 +5,7 @@
  */
 #include <mpi.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -17,7 +18,9 @@
 
 #define PIECE		(1u << 30)	/* bytes of one message: MPI counts in int */
 #define TAG		0x675
-#define SPINS		2000		/* polls before the first pause */
+/* polls before other threads may have the processor, and before the first pause */
+#define SPINS		100
+#define YIELDS		1000
 #define PAUSE_NS	50000
 #define BEAT_NS		500000000ll
 #define BEAT_LIMIT_NS	8000000000ll	/* without a sign of life */
@@ -86,7 +89,11 @@ static int finish(struct mpi_ranks *m, MPI_Request *request, int count, int rc, 
 
 	while (rc == MPI_SUCCESS && !done) {
 		rc = MPI_Testall(count, request, &done, MPI_STATUSES_IGNORE);
-		if (!done && ++polls > SPINS)
+		if (done || ++polls < SPINS)
+			continue;
+		if (polls < YIELDS)
+			sched_yield();
+		else
 			pause_ns(PAUSE_NS);
 	}
 	return result(m, rc, what, err);

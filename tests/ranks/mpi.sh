@@ -57,7 +57,7 @@ done
 exits 0 "random weights are those of one process" gtu --quiet run sssp k.gtu --weights random:3 --unit none --output one.txt
 exits 0 "and are drawn for the edges of each part" ranks 4 gtu --quiet run sssp k.gtu --weights random:3 --unit scu --output many.txt
 same "the distances are the same" one.txt many.txt
-exits 0 "convert writes a text file" gtu --quiet convert k.gtu k.mtx
+exits 0 "convert writes a text file" gtu --quiet convert k.gtu k.mtx --adapt
 exits 0 "a text file is read whole by each process" ranks 3 gtu --quiet run sssp k.mtx --unit none --output many.txt
 exits 0 "gtu run reads the text file" gtu --quiet run sssp k.mtx --unit none --output one.txt
 same "the distances of the text file are the same" one.txt many.txt

@@ -23,9 +23,13 @@ json "8 bytes for each vertex of the other rank go over, from both" list.json 'd
 	'd["ranks"]["value_bytes"] == 8 * d["vertices"]' 'd["ranks"]["edge_bytes"] == 0'
 
 # the library that is missing
-exits 1 "without libgtu-mpi.so a process of mpirun fails" env OMPI_COMM_WORLD_RANK=0 \
+exits 1 "without libgtu-mpi.so a process of mpirun fails" env OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 \
 	bash -c 'mkdir alone && cp "$0/gtu" alone && exec alone/gtu run bfs k.gtu' "$bin"
 says "the message names the package" "libgtu-mpi.so.1 cannot be loaded .*: install the package libgtu-mpi1"
+
+for variables in "OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=1" "PMIX_RANK=0" "PMI_RANK=0 PMI_SIZE=1"; do
+	verified "one process of a launcher is an ordinary run ($variables)" env $variables gtu run bfs k.gtu --verify
+done
 
 needs mpirun
 given "this build lacks libgtu-mpi.so (apt-get install libopenmpi-dev, then make)" test -e "$bin/libgtu-mpi.so.1"

@@ -24,15 +24,23 @@ static struct {
 
 bool run_has_launcher(uint64_t *rank)
 {
-	/* Open MPI, MPICH and Intel MPI, PMIx */
-	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK" };
-	const char *text = NULL;
+	/* Open MPI, MPICH and Intel MPI, Slurm with PMIx */
+	static const char *const names[][2] = { { "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE" },
+						{ "PMI_RANK", "PMI_SIZE" }, { "PMIX_RANK", "SLURM_NTASKS" } };
+	const char *number, *size;
 	unsigned i;
 
-	for (i = 0; i < sizeof(names) / sizeof(names[0]) && !text; i++)
-		text = getenv(names[i]);
-	*rank = text ? strtoull(text, NULL, 10) : 0;
-	return text;
+	*rank = 0;
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		number = getenv(names[i][0]);
+		size = getenv(names[i][1]);
+		/* a single process is an ordinary run */
+		if (number && size && strtoull(size, NULL, 10) > 1) {
+			*rank = strtoull(number, NULL, 10);
+			return true;
+		}
+	}
+	return false;
 }
 
 static int load(struct gtu_error *err)

@@ -5,7 +5,7 @@
 
 #include "run.h"
 
-/* Whether a launcher of MPI has started this process; *rank: its number. */
+/* Whether a launcher of MPI has started this process and others; *rank: its number. */
 bool run_has_launcher(uint64_t *rank);
 
 /*

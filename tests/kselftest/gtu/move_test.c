@@ -8,6 +8,8 @@
  * path: on x86 an AMD processor of family 23 or later. GTU_SECOND names a second device [/dev/gtu1],
  * which is the importer.
  */
+#include <inttypes.h>
+
 #include "gtu_util.h"
 
 #define MOVING_CREATE	_IO(0xE8, 1)
@@ -275,7 +277,7 @@ static int aperture_range(const char *function, uint64_t *start, uint64_t *end)
 		;
 	if (f)
 		fclose(f);
-	return n == 5 && sscanf(line, "%lx %lx", start, end) == 2 ? 0 : -1;
+	return n == 5 && sscanf(line, "%" SCNx64 " %" SCNx64, start, end) == 2 ? 0 : -1;
 }
 
 /* An importer that allows peer-to-peer gets the address of the memory on the bus; no other does. */

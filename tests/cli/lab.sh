@@ -206,6 +206,47 @@ prints "gtu lab report repeats a run of other sources" "^gtu: iru, iru: [0-9.]+ 
 says "the run's file names the sources and the parameters" '"key": "one, parameters [0-9a-f]{16}, short, gtu lab run iru"' r/iru.json
 check "gtu report draws the papers" gtu report $(for p in $papers; do echo r/$p.json; done) -o r.html
 says "gtu report counts the rows met by paper" "Rows of the papers" r.html
+mkdir causes
+for p in $papers; do echo "# nothing" >causes/$p.fidelity; done
+with_causes() { gtu lab report r --short --commit one --causes causes "$@"; }
+cat >causes/iru.fidelity <<'END'
+# a run without a cause, a reading, and a file that does not exist
+stage wait cause --set iru.timeout=4 cycles --set iru.prefetch=1
+stage hash reading --set iru.private_hash=1
+stage real reading --graph @shared/none.gtu
+cause 16 | mean | *: speed-up in kernels | wait | the time-out
+cause 16 | * | * | - | not known
+END
+prints "gtu lab report runs the stages of a file" "^gtu: iru, wait: [0-9.]+ s of processor time$" bash -c '"$@" 2>&1' bash gtu lab report r --short --commit one --causes causes
+says "gtu lab report reports a missing graph" "^gtu: iru, real: not run, .*/none.gtu is missing" "$out"
+says "the page has a miss with its cause" '^\| 16 \| bfs: speed-up in kernels \| mean .*\| the time-out \| wait \| [0-9.]+ \|$' r/fidelity.md
+says "the page has a miss whose cause is not known" '^\| 16 \| sssp: energy.*\| mean .*\| not known \| - \| - \|$' r/fidelity.md
+says "the page has the other reading beside the judged one" '^\| figure \| row \| graph \| paper \| ours \| hash \| verdict \|$' r/fidelity.md
+says "the page names the run's command" '`gtu lab run iru --set iru.timeout=4 cycles --set iru.prefetch=1 --scale 8`' r/fidelity.md
+json "the run has the values of its stage" r/iru.wait.json 'd["set"] == ["iru.timeout=4 cycles", "iru.prefetch=1"] and d["scale"] == 8'
+cat >lines <<'END'
+stage
+stage a
+stage a other
+stage iru reading
+stage ../a reading
+stage a reading --color 3
+stage a reading --set
+cause 16 | mean | x
+cause x | mean | * | - | a
+cause 99 | mean | * | - | a
+cause 16 | mean | no such row | - | a
+cause 16 | mean | instructions a cycle and SM, baseline | - | a
+cause 16 | mean | * | none | a
+reading a
+END
+while IFS= read -r line; do
+	echo "$line" >causes/iru.fidelity
+	fails_with 3 "gtu lab report refuses '$line'" "iru.fidelity:1: " with_causes
+done <lines
+rm causes/iru.fidelity
+fails_with 1 "gtu lab report refuses a folder without the paper's file" "iru.fidelity: cannot be read" with_causes
+gtu lab report r --short --commit one >/dev/null 2>&1
 fails_with 1 "gtu lab report refuses a folder that cannot be made" "cannot be created" gtu lab report none/r --short
 exits 2 "gtu lab run refuses --short" gtu lab run iru --short
 prints "make lab-report writes Documentation/fidelity.md" "--output Documentation/fidelity.md" make -C "$root" -n lab-report

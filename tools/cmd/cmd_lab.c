@@ -22,7 +22,7 @@ static const char help[] =
 	"       gtu lab run PAPER [--figure N | --table N] [--graph FILE]... [--scale N] [--machine NAME|FILE]\n"
 	"                   [--algorithm NAME] [--set KEY=VALUE]... [--sweep KEY=V1,V2,...] [--json FILE|-]\n"
 	"                   [--plot FILE.svg|-] [--device cuda:N]\n"
-	"       gtu lab report FOLDER [--short] [--commit TEXT] [--output FILE.md]\n\n"
+	"       gtu lab report FOLDER [--short] [--commit TEXT] [--output FILE.md] [--causes FOLDER]\n\n"
 	"The laboratory: a model of a GPU's warps, coalescer, caches, crossbar, DRAM and link, in which the units\n"
 	"are measured. Documentation/laboratory.md describes the model and its validation.\n\n"
 	"  list                  list the machines and the experiments\n"
@@ -42,6 +42,8 @@ static const char help[] =
 	"  --short               report: the smallest graphs, which show the page's structure in seconds\n"
 	"  --commit TEXT         report: repeat runs of another TEXT, which names the sources\n"
 	"  --output FILE.md      report: the page\n"
+	"  --causes FOLDER       report: read further runs and causes of misses from FOLDER/PAPER.fidelity instead of the\n"
+	"                        sources' tools/experiments; Documentation/laboratory.md explains these files\n"
 	"  --figure N, --table N  that figure or table only\n"
 	"  --graph FILE          use these graphs instead of generated stand-ins for the paper's graphs\n"
 	"  --scale N             generate stand-ins of about 2^N vertices\n"
@@ -437,6 +439,7 @@ int cmd_lab(int argc, char **argv)
 		{ "short", no_argument, NULL, 'H' },
 		{ "commit", required_argument, NULL, 'C' },
 		{ "output", required_argument, NULL, 'O' },
+		{ "causes", required_argument, NULL, 'A' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -460,6 +463,7 @@ int cmd_lab(int argc, char **argv)
 		case 'H': report.short_form = true; break;
 		case 'C': report.commit = optarg; break;
 		case 'O': report.page = optarg; break;
+		case 'A': report.causes = optarg; break;
 		case 'w':
 			if (sweep)
 				return cli_usage("--sweep can be given only once; change other parameters with --set");
@@ -508,8 +512,8 @@ int cmd_lab(int argc, char **argv)
 		return cli_usage("%s does not take %s", subjects[what], sets ? "--set" : only ? "--only" : "--json");
 	if (what != 3 && (run.figure || run.scale || run.machine || run.files || run.plot || run.device || run.algorithm || sweep))
 		return cli_usage("--figure, --table, --algorithm, --graph, --scale, --machine, --sweep, --plot and --device are for 'gtu lab run'");
-	if (what != 5 && (report.short_form || report.commit || report.page))
-		return cli_usage("--short, --commit and --output are for 'gtu lab report'");
+	if (what != 5 && (report.short_form || report.commit || report.page || report.causes))
+		return cli_usage("--short, --commit, --output and --causes are for 'gtu lab report'");
 	if (run.files && run.scale)
 		return cli_usage("--scale is for generated graphs, not for --graph");
 	if (!what)

@@ -172,8 +172,35 @@ static int add_cause(struct paper *p, unsigned line_number, char *line)
 	return 0;
 }
 
+/* The text of FOLDER/NAME.fidelity, or of the sources'; NULL with a message. */
+static char *text_of(unsigned i, const char *folder, struct gtu_error *err)
+{
+	char path[4096], *text = NULL;
+	size_t size = 0;
+	FILE *f;
+
+	if (!folder) {
+		text = strdup(papers[i].text);
+		if (!text)
+			gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %s.fidelity", papers[i].experiment);
+		return text;
+	}
+	snprintf(path, sizeof(path), "%s/%s.fidelity", folder, papers[i].experiment);
+	f = fopen(path, "r");
+	if (!f || (getdelim(&text, &size, 0, f) < 0 && ferror(f))) {
+		gtu_fail(err, GTU_ERR_FAIL, "%s: cannot be read: %s", path, strerror(errno));
+		free(text);
+		text = NULL;
+	} else if (feof(f) && !text) {
+		text = strdup("");
+	}
+	if (f)
+		fclose(f);
+	return text;
+}
+
 /* The judged stage, then those of the paper's file. */
-static int read_paper(struct paper *p, unsigned i, struct gtu_error *err)
+static int read_paper(struct paper *p, unsigned i, const struct lab_report *o, struct gtu_error *err)
 {
 	char *line, *rest;
 	unsigned number = 0;
@@ -183,9 +210,11 @@ static int read_paper(struct paper *p, unsigned i, struct gtu_error *err)
 	p->page.stage[0] = (struct fidelity_stage){ .name = papers[i].experiment, .kind = FIDELITY_JUDGED,
 						    .command = words(p, "gtu lab run %s", papers[i].experiment) };
 	p->page.stages = 1;
-	rest = p->text = strdup(papers[i].text);
-	if (!p->text || !p->page.stage[0].command)
+	if (!p->page.stage[0].command)
 		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %s.fidelity", papers[i].experiment);
+	rest = p->text = text_of(i, o->causes, err);
+	if (!p->text)
+		return err->code;
 	while ((line = strsep(&rest, "\n"))) {
 		bool stage = !strncmp(line, "stage ", 6);
 
@@ -312,7 +341,7 @@ int lab_report(const struct lab_report *o, struct gtu_error *err)
 	if (mkdir(o->folder, 0777) && errno != EEXIST)
 		rc = gtu_fail(err, GTU_ERR_FAIL, "%s: cannot be created: %s", o->folder, strerror(errno));
 	for (i = 0; i < COUNT && !rc; i++)
-		rc = read_paper(&p[i], i, err);
+		rc = read_paper(&p[i], i, o, err);
 	for (i = 0; i < COUNT && !rc; i++)
 		rc = run_paper(&p[i], o, err);
 	rc = rc ? rc : write_page(p, o, err);

@@ -149,6 +149,38 @@ static void summary(const struct fidelity_paper *paper, unsigned papers, FILE *t
 	put_score("all", &all, &all_misses, seconds, to);
 }
 
+/* Met and judged rows by rule: a direction says less than a number. */
+static void by_rule(const struct fidelity_paper *paper, unsigned papers, FILE *to)
+{
+	static const enum lab_rule rules[] = { LAB_COUNT_RULE, LAB_SPEEDUP_RULE, LAB_RANK_RULE, LAB_CURVE_RULE, LAB_RANGE_RULE,
+					       LAB_DIRECTION_RULE };
+	const unsigned n = sizeof(rules) / sizeof(rules[0]);
+	unsigned sum[LAB_RULES][2] = { { 0 } }, i, k, row;
+
+	fputs("\nRows met, of those judged, by rule:\n\n| paper |", to);
+	for (k = 0; k < n; k++)
+		fprintf(to, " %s |", lab_rule_name(rules[k]));
+	fputs("\n|---|---|---|---|---|---|---|\n", to);
+	for (i = 0; i <= papers; i++) {
+		const struct lab_table *t = i < papers ? &paper[i].stage[0].table : NULL;
+		unsigned own[LAB_RULES][2] = { { 0 } };
+
+		for (row = 0; t && row < t->rows; row++) {
+			const char *verdict = lab_row_verdict(t, &t->row[row]);
+			enum lab_rule rule = t->row[row].rule;
+
+			own[rule][0] += !strcmp(verdict, "met");
+			own[rule][1] += *verdict != 0;
+			sum[rule][0] += !strcmp(verdict, "met");
+			sum[rule][1] += *verdict != 0;
+		}
+		fprintf(to, "| %s |", t ? paper[i].title : "all");
+		for (k = 0; k < n; k++)
+			fprintf(to, " %u of %u |", t ? own[rules[k]][0] : sum[rules[k]][0], t ? own[rules[k]][1] : sum[rules[k]][1]);
+		fputc('\n', to);
+	}
+}
+
 static void graphs(const struct json_value *doc, FILE *to)
 {
 	const struct json_value *g;
@@ -303,6 +335,7 @@ void fidelity_write(const struct fidelity_paper *paper, unsigned papers, const c
 	      "page for each paper discusses its rows.\n\n", to);
 	fprintf(to, "- commit of the simulator and the experiments: %s\n- scale: %s\n\n", commit, form);
 	summary(paper, papers, to);
+	by_rule(paper, papers, to);
 	for (i = 0; i < papers; i++)
 		paper_section(&paper[i], to);
 }

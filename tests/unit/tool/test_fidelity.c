@@ -63,6 +63,8 @@ TEST(misses_have_the_first_cause_that_matches)
 	CHECKF(strstr(s, "| 10 | bfs: speed-up | mean | 2.000 | 1.100 | the port | no-port | 1.900 |"), "%s", s);
 	CHECKF(strstr(s, "| 10 | sssp: speed-up | mean | 2.000 | 1.100 | not known | - | - |"), "%s", s);
 	CHECKF(strstr(s, "| SCU | 3 | 1 | 33% | 0 | 1 | 1 | 0 | 1 |"), "%s", s);
+	CHECKF(strstr(s, "| paper | count | speed-up | rank | curve | range | direction |\n|---|---|---|---|---|---|---|\n"
+		      "| SCU | 1 of 1 | 0 of 2 | 0 of 0 | 0 of 0 | 0 of 0 | 0 of 0 |\n| all | 1 of 1 | 0 of 2 |"), "%s", s);
 	CHECKF(strstr(s, "| 11 | requests | mean | 4.000 | 4.000 | 1.000 | count | met |"), "%s", s);
 	CHECKF(strstr(s, "| 11 | sensitivity | mean | 4.000 | 4.000 | open | the other memory |"), "%s", s);
 	CHECKF(strstr(s, "| lines | another reading | `gtu lab run scu --set a=2` | not run: x.gtu is missing |"), "%s", s);

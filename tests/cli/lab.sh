@@ -339,7 +339,7 @@ for name in ["%s.parameters" % p for p in papers] + glob.glob(root + "/firmware-
     for line in open(name):
         source = line.partition("# source: ")[2].strip()
         # a calibration on another card's measurements, which no row is judged by, names a document
-        if not source.startswith("calibrated") or os.path.basename(name) in ("h200.machine", "vortex.machine"):
+        if not source.startswith("calibrated") or os.path.basename(name) == "h200.machine":
             continue
         calibrations += 1
         m = re.match(r"calibrated on: (figure|table) (\d+), ([^;]*)", source)

@@ -339,7 +339,7 @@ static double measure(const struct experiment *e, enum measure what, unsigned m,
 	case GROUPING:
 		return accesses_each(&filtered->gpu) / accesses_each(&grouped->gpu);
 	case GROUPED_LEFT:
-		return (double)grouped->elements / (double)filtered->elements;
+		return grouped->elements ? (double)grouped->elements / (double)filtered->elements : NAN;
 	case GROUPED_SPEED:
 		return cycles(filtered) / cycles(grouped);
 	case GROUPING_32:

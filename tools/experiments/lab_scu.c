@@ -297,7 +297,7 @@ static void add_mean(const struct series *s, enum lab_rule rule, double paper, c
 
 /* Value of a row for one machine, graph and algorithm. */
 enum measure { SHARE, SHARE_LAUNCHES, ENERGY_SHARE, SPEED, SPLIT_SPEED, SPEED_LAUNCHES, SCU_SHARE, SLOTS, FULL, OTHER_SPEED, SLOT_SPEED, BASIC_SPEED, REMOVED, LEFT,
-	       GROUPING, GROUPED_LEFT, GROUPED_SPEED, GROUPING_32, SPEED_32, USED_GPU, USED_SCU };
+	       GROUPING, GROUPED_LEFT, GROUPED_SPEED, GROUPING_32, SPEED_32, USED_GPU, USED_SCU, USED_RATIO };
 
 static double measure(const struct experiment *e, enum measure what, unsigned m, unsigned g, unsigned a)
 {
@@ -348,6 +348,8 @@ static double measure(const struct experiment *e, enum measure what, unsigned m,
 		return cycles(grouped) / cycles(by_32);
 	case USED_GPU:
 		return bandwidth(&e->m[m], gpu);
+	case USED_RATIO:
+		return bandwidth(&e->m[m], best) / bandwidth(&e->m[m], gpu);
 	default:
 		return bandwidth(&e->m[m], best);
 	}
@@ -389,6 +391,9 @@ static const struct measured {
 	{ SPEED_32, 12, "speed-up of groups of 32 over 8", true, 2, LAB_OPEN_RULE, { { 0 } }, .null = 1 },
 	{ USED_GPU, 13, "DRAM bandwidth used, GPU", false, 7, LAB_OPEN_RULE, { { 0 } }, .null = 1 },
 	{ USED_SCU, 13, "DRAM bandwidth used, with the SCU", false, 7, LAB_OPEN_RULE, { { 0 } }, .null = 1 },
+	/* section 6.3: less on the GTX 980, more on the TX1 "in BFS and SSSP" */
+	{ USED_RATIO, 13, "DRAM bandwidth used, with the SCU over without", true, 7, LAB_OPEN_RULE,
+	  { { LAB_LESS, LAB_LESS, LAB_LESS }, { LAB_MORE, LAB_MORE, 0 } }, .null = 1 },
 };
 
 /* Energy without the SCU over energy with @variant (LAB_SCU_VARIANTS: the best), by algorithm. */

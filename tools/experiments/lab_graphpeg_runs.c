@@ -51,7 +51,9 @@ struct graphpeg_want graphpeg_want(const struct graphpeg *x, unsigned g, unsigne
 {
 	const struct lab_run *r = x->r;
 	struct graphpeg_want w = { .graph = g };
-	double smaller = r->files ? 1 : exp2((double)r->scale - PAPER_SCALE);
+	double smaller = r->files ? 1 : exp2((double)r->scale - PAPER_SCALE) * (strcmp(r->symbol[g], "KRON") ? 1 : 4);
+
+	smaller = smaller < 1 ? smaller : 1;
 
 	w.config = (struct lab_pg_config){
 		.algorithm = algorithm, .strategy = strategy, .edges = (uint64_t)((double)edges * smaller) + 1, .peg = x->build,

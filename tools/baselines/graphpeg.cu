@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The GPU's kernels of GraphPEG's experiments, to count the instructions that a compiler makes of them. They are never
- * run. gunrock_*: load-balanced partitioning as described by Wang et al., "Gunrock: a high-performance graph processing
+ * The GPU's kernels of GraphPEG's experiments, compiled only to count their instructions; they are never run. gunrock_*: load-balanced partitioning as described by Wang et al., "Gunrock: a high-performance graph processing
  * library on the GPU", section 4.4, and Davidson et al., "Work-efficient parallel GPU methods for single-source
  * shortest paths": degrees, their scan, a sorted search, a binary search per edge, and a filter with a scan per block.
  * cooperative: SEP-Graph's strategy for scale-free graphs. simple: GraphPEG, figure 1, also with hardware worklists.

@@ -44,7 +44,12 @@ static const char help[] =
 	"  --verify         compare with the reference code, too (slow for large graphs)\n"
 	"  --json FILE      all results as JSON; - is standard output, and then no table is printed\n"
 	"  --plot FILE.svg  a bar chart of edges per second (of the link with --only link); - likewise\n\n"
-	"time      of the traversal alone, mean over the sources; results are not copied back in it\n"
+	"mean ms   warm: of the traversal alone, mean over the sources; results are not copied back in it.\n"
+	"          That of cc includes filling the cache, which is its sampling step.\n"
+	"cold ms   one run from an opened graph to results on the host, with all preparation: placing the\n"
+	"          lists (place), caching edges or packing (cache), arrays of the run (setup), the\n"
+	"          traversal, and copying results (result); without the probe, which runs once per device\n"
+	"M edges/s stored entries per second; M TEPS: Graph500's count for bfs and sssp, an undirected edge once\n"
 	"edges     their placement, bytes per edge (z: compressed), and the limit of the card's memory\n"
 	"GB/s      32-byte sectors of the edge list requested per time; share: of the link's sequential\n"
 	"          rate, measured before. Sectors of the card's own copy are not counted.\n"
@@ -289,6 +294,25 @@ static int check_reference(struct gpu_bench *b, unsigned algorithm, const struct
 	return rc == -1 ? gtu_fail(err, GTU_ERR_NOMEM, "no memory for verification") : rc;
 }
 
+static double phase(const struct gtu_algorithm_stats *s, const char *name)
+{
+	unsigned i;
+
+	for (i = 0; i < s->phases; i++)
+		if (!strcmp(s->phase[i].name, name))
+			return s->phase[i].seconds;
+	return 0;
+}
+
+/* The first run of a row has just ended. */
+static void note_cold(struct gpu_row *r, const struct gtu_algorithm_stats *s)
+{
+	r->cold_seconds = gtu_now_s() - r->cold_start;
+	r->cache_seconds = phase(s, "cache");
+	r->setup_seconds = phase(s, "setup");
+	r->result_seconds = phase(s, "result");
+}
+
 static int run_once(struct gpu_bench *b, unsigned algorithm, unsigned i, uint32_t kernel, struct gpu_row *r,
 		    struct gtu_error *err)
 {
@@ -304,6 +328,11 @@ static int run_once(struct gpu_bench *b, unsigned algorithm, unsigned i, uint32_
 
 	if (rc)
 		return rc;
+	if (!r->runs)
+		note_cold(r, &s);
+	/* the cached neighbours are the sample of components */
+	if (algorithm == 2)
+		s.gpu_seconds += r->cache_seconds;
 	if (b->verify && !*known) {
 		rc = check_reference(b, algorithm, &opt, err);
 		if (rc)
@@ -339,6 +368,13 @@ static int run_row(struct gpu_bench *b, unsigned algorithm, const struct config 
 	r->graph = b->name;
 	r->algorithm = subjects[algorithm + 1];
 	r->kernel = kernel;
+	r->directed = b->g.flags & GTU_GRAPH_DIRECTED;
+	gtu_placement_destroy(b->dev);
+	r->cold_start = gtu_now_s();
+	rc = gtu_placement_create(b->dev, &b->g, &c->placement, err);
+	r->place_seconds = gtu_now_s() - r->cold_start;
+	if (rc)
+		return rc;
 	r->placement = *gtu_get_placement(b->dev);
 	r->gpu_memory = c->placement.gpu_memory;
 	snprintf(r->config, sizeof(r->config), "%s %s%s", gtu_edges_name(r->placement.edges),
@@ -353,22 +389,38 @@ static int run_row(struct gpu_bench *b, unsigned algorithm, const struct config 
 	return 0;
 }
 
+/* Memory that is refused to a row leaves the results of the others. */
+static int leave_out(struct gpu_bench *b, const char *what, const struct config *c, const char *kernel, const struct gtu_error *err)
+{
+	cli_clear_bar();
+	fprintf(stderr, "gtu bench gpu: %s on %s, edges %s%s%s%s left out: %s\n", what, b->name,
+		gtu_edges_name(c->placement.edges), c->name, *kernel ? ", kernel " : "", kernel, err->text);
+	b->left_out++;
+	return 0;
+}
+
 #define BIT(kernel) (1u << GTU_KERNEL_##kernel)
 
 static int run_config(struct gpu_bench *b, const struct config *c, struct gtu_error *err)
 {
 	unsigned algorithm;
 	uint32_t kernel;
+	/* this one probes, which is not in the rows' cold times */
 	int rc = gtu_placement_create(b->dev, &b->g, &c->placement, err);
 
+	if (rc == GTU_ERR_NOMEM)
+		return leave_out(b, "all algorithms", c, "", err);
 	if (!rc && b->table)
 		gpu_print_placement(gtu_get_placement(b->dev), stdout);
 	for (algorithm = 0; algorithm < 4 && !rc; algorithm++)
 		for (kernel = GTU_KERNELS; kernel-- > 0 && !rc;)
 			if (c->kernels >> kernel & 1 && wanted(b, subjects[algorithm + 1], subjects) &&
-			    wanted(b, gtu_kernel_name(kernel), kernels) && time_left(b))
+			    wanted(b, gtu_kernel_name(kernel), kernels) && time_left(b)) {
 				rc = run_row(b, algorithm, c, kernel, err);
-	if (!rc && b->ranked && c->kernels == BIT(AUTO) && c->placement.gpu_memory > GTU_GPU_MEMORY_NONE && !c->placement.compressed && wanted(b, "pr", subjects))
+				if (rc == GTU_ERR_NOMEM)
+					rc = leave_out(b, subjects[algorithm + 1], c, gtu_kernel_name(kernel), err);
+			}
+	if (!rc && b->ranked && gtu_get_placement(b->dev) && c->kernels == BIT(AUTO) && c->placement.gpu_memory > GTU_GPU_MEMORY_NONE && !c->placement.compressed && wanted(b, "pr", subjects))
 		rc = bench_ranks_run(b->dev, &b->g, b->ranks, b->ranked, err);
 	else
 		return rc;
@@ -414,8 +466,9 @@ static int run_graph(struct gpu_bench *b, const char *name, struct gtu_error *er
 	int rc = prepare_graph(b, name, err);
 
 	if (!rc && b->table)
-		printf("%-4s %-18s %-8s %10s %9s %9s %6s %7s %9s %10s %10s\n", "", "edges", "kernel", "mean ms", "min",
-		       "max", "steps", "share", "M edges/s", "GB link", "GB card");
+		printf("%-4s %-18s %-8s %10s %9s %9s %6s %7s %9s %10s %10s %9s %10s %9s %9s %9s %9s\n", "", "edges", "kernel",
+		       "mean ms", "min", "max", "steps", "share", "M edges/s", "GB link", "GB card", "M TEPS", "cold ms",
+		       "place", "cache", "setup", "result");
 	n = rc ? 0 : configs_of(b, config);
 	for (i = 0; i < n && !rc && time_left(b); i++)
 		rc = run_config(b, &config[i], err);
@@ -570,6 +623,8 @@ int bench_gpu(int argc, char **argv)
 	for (i = 0; i < b.graphs && !rc && traversals && time_left(&b); i++)
 		rc = run_graph(&b, b.graph[i], &err);
 	cli_clear_bar();
+	if (!rc && traversals && !b.rows && b.left_out)
+		rc = gtu_fail(&err, GTU_ERR_NOMEM, "memory was refused to all %u rows", b.left_out);
 	if (!rc)
 		rc = bench_write(b.json, b.plot, gpu_bench_json, &b, report_chart_gpu, &err);
 	gtu_close(b.dev);

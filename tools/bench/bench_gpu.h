@@ -20,6 +20,9 @@ struct gpu_row {
 	double seconds, min, max, edges, iterations;
 	double list_bytes, cached_bytes;
 	double phase_seconds;		/* of whole runs */
+	/* The first run, from an opened graph to results on the host, and its preparation by part. */
+	double cold_start, cold_seconds, place_seconds, cache_seconds, setup_seconds, result_seconds;
+	bool directed;
 };
 
 struct gpu_bench {
@@ -35,7 +38,7 @@ struct gpu_bench {
 	double link[GTU_EDGES_KINDS][GTU_LINK_ACCESSES];
 	double ceiling;			/* the link's best rate, 10^9 bytes per second */
 	struct gpu_row row[GPU_ROWS_MAX];
-	unsigned rows;
+	unsigned rows, left_out;	/* left_out: for lack of memory */
 	/* of the graph under test */
 	struct gtu_graph *opened, g;
 	const char *name;

@@ -1,18 +1,37 @@
 // SPDX-License-Identifier: MIT
 /* gtu bench gpu: prints the rows of the table, and the results as JSON. */
+#include <string.h>
+
 #include "bench_gpu.h"
 #include "tools/support/gpu_options.h"
 #include "tools/support/host.h"
 #include "tools/support/json.h"
 
+/*
+ * Graph500's traversed edges per second: the edges of the component, an undirected one once. 0: the
+ * benchmark does not define it for this algorithm.
+ */
+static double teps(const struct gpu_row *r)
+{
+	if (strcmp(r->algorithm, "bfs") && strcmp(r->algorithm, "sssp"))
+		return 0;
+	return r->edges / r->seconds / (r->directed ? 1 : 2);
+}
+
 void gpu_bench_print_row(const struct gpu_bench *b, const struct gpu_row *r)
 {
 	double n = r->runs;
 
-	printf("%-4s %-18s %-8s %10.2f %9.2f %9.2f %6.1f %6.1f%% %9.1f %10.2f %10.2f\n", r->algorithm, r->config,
+	printf("%-4s %-18s %-8s %10.2f %9.2f %9.2f %6.1f %6.1f%% %9.1f %10.2f %10.2f", r->algorithm, r->config,
 	       gtu_kernel_name(r->kernel), 1e3 * r->seconds / n, 1e3 * r->min, 1e3 * r->max, r->iterations / n,
 	       b->ceiling > 0 ? 100e-9 * r->list_bytes / r->seconds / b->ceiling : 0, 1e-6 * r->edges / r->seconds,
 	       1e-9 * r->list_bytes / n, 1e-9 * r->cached_bytes / n);
+	if (teps(r) > 0)
+		printf(" %9.1f", 1e-6 * teps(r));
+	else
+		printf(" %9s", "-");
+	printf(" %10.2f %9.2f %9.2f %9.2f %9.2f\n", 1e3 * r->cold_seconds, 1e3 * r->place_seconds, 1e3 * r->cache_seconds,
+	       1e3 * r->setup_seconds, 1e3 * r->result_seconds);
 	fflush(stdout);
 }
 
@@ -31,6 +50,15 @@ static void json_row(struct json *j, const struct gpu_bench *b, const struct gpu
 	json_double(j, "seconds_min", r->min);
 	json_double(j, "seconds_max", r->max);
 	json_double(j, "seconds_whole_run", r->phase_seconds / n);
+	json_double(j, "seconds_cold", r->cold_seconds);
+	json_begin_object(j, "preparation");
+	json_double(j, "place", r->place_seconds);
+	json_double(j, "cache", r->cache_seconds);
+	json_double(j, "setup", r->setup_seconds);
+	json_double(j, "result", r->result_seconds);
+	json_end_object(j);
+	if (teps(r) > 0)
+		json_double(j, "teps", teps(r));
 	json_double(j, "iterations", r->iterations / n);
 	json_double(j, "edges", r->edges / n);
 	json_double(j, "list_bytes_read", r->list_bytes / n);

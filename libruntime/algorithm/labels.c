@@ -325,7 +325,8 @@ static int join_share(void *arg, uint64_t first, uint64_t end)
 }
 
 /* A directed graph's edges at both of their ends; duplicates stay. */
-static int join_directions(const struct gtu_graph *g, const struct gtu_graph *t, struct gtu_graph *both, struct gtu_error *err)
+static int join_directions(const struct gtu_graph *g, const struct gtu_graph *t, struct gtu_graph *both,
+			   struct gtu_error *err)
 {
 	struct joining j = { g, t, gtu_array_alloc((g->n + 1) * 8), gtu_array_alloc((2 * g->m + 1) * g->edge_bytes) };
 	uint64_t v;

@@ -390,7 +390,8 @@ static int run_row(struct gpu_bench *b, unsigned algorithm, const struct config 
 }
 
 /* Memory that is refused to a row leaves the results of the others. */
-static int leave_out(struct gpu_bench *b, const char *what, const struct config *c, const char *kernel, const struct gtu_error *err)
+static int leave_out(struct gpu_bench *b, const char *what, const struct config *c, const char *kernel,
+		     const struct gtu_error *err)
 {
 	cli_clear_bar();
 	fprintf(stderr, "gtu bench gpu: %s on %s, edges %s%s%s%s left out: %s\n", what, b->name,
@@ -420,7 +421,8 @@ static int run_config(struct gpu_bench *b, const struct config *c, struct gtu_er
 				if (rc == GTU_ERR_NOMEM)
 					rc = leave_out(b, subjects[algorithm + 1], c, gtu_kernel_name(kernel), err);
 			}
-	if (!rc && b->ranked && gtu_get_placement(b->dev) && c->kernels == BIT(AUTO) && c->placement.gpu_memory > GTU_GPU_MEMORY_NONE && !c->placement.compressed && wanted(b, "pr", subjects))
+	if (!rc && b->ranked && gtu_get_placement(b->dev) && c->kernels == BIT(AUTO) &&
+	    c->placement.gpu_memory > GTU_GPU_MEMORY_NONE && !c->placement.compressed && wanted(b, "pr", subjects))
 		rc = bench_ranks_run(b->dev, &b->g, b->ranks, b->ranked, err);
 	else
 		return rc;

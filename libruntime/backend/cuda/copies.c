@@ -2,6 +2,8 @@
 /*
  * Second copies of the edge list.
  *
+ * Cached: neighbours of each vertex, the first entries, or some packed tiles, in GPU memory.
+ *
  * Packed: the edge list with as many bits per entry as vertex numbers need (25 for 2^25 vertices), for
  * PageRank, which reads all of it in order. Tiles of GPU_TILE entries are whole 128-byte lines, so
  * that each can be located and read independently. The first run that uses it creates it in pinned
@@ -94,6 +96,149 @@ int gpu_packed_fill(struct gpu *gpu, struct gtu_error *err)
 		p->cached_share = share;
 		p->holds = GPU_CACHE_BITS;
 	}
+	return rc;
+}
+
+/* ---- The cache ------------------------------------------------------------------------------------- */
+
+/* Cache @degree neighbours of each vertex below @end. */
+static int hold_neighbours(struct gpu *gpu, uint32_t degree, uint64_t end, struct gtu_error *err)
+{
+	struct gpu_placed *p = &gpu->placed;
+	uint64_t n = p->args.n;
+	struct gpu_memory counters;
+	CUdeviceptr to = p->cache.device;
+	struct gpu_graph args = p->args;
+	void *launch[] = { &args, &to };
+	char kernel[32];
+	int rc;
+
+	/* unused by the kernel, but it must be a valid address */
+	rc = gpu_memory_alloc(gpu, GTU_EDGES_DEVICE, sizeof(struct gpu_counters), &counters, err);
+	if (rc)
+		return rc;
+	args.counters = counters.device;
+	args.cache_degree = degree;
+	args.cache_end = end;
+	args.end = n;
+	snprintf(kernel, sizeof(kernel), "cache_fill_%s", gpu_entry_name(gpu));
+	rc = gpu_launch(gpu, kernel, end * 32, launch, err);
+	if (!rc)
+		rc = gpu_wait(gpu, "the cache", err);
+	gpu_memory_free(gpu, &counters);
+	if (rc)
+		return rc;
+	p->args.cache = p->cache.device;
+	p->args.cache_degree = degree;
+	p->args.cache_end = end;
+	return 0;
+}
+
+/* Cache the first words of a compressed list, in whole lines. */
+static int hold_words(struct gpu *gpu, CUdeviceptr at, uint64_t space, struct gtu_error *err)
+{
+	struct gpu_placed *p = &gpu->placed;
+	uint64_t bytes = space < p->list.bytes ? space & ~127ull : p->list.bytes & ~3ull;
+	int rc = gpu_upload(gpu, at, p->list.host, bytes, err);
+
+	if (!rc) {
+		p->args.prefix = at;
+		p->args.prefix_end = bytes / 4;
+	}
+	return rc;
+}
+
+/* Cache the first entries of the list in the space after @used bytes. */
+static int hold_prefix(struct gpu *gpu, uint64_t used, struct gtu_error *err)
+{
+	struct gpu_placed *p = &gpu->placed;
+	uint32_t edge = gpu->placement.edge_bytes, weight = gpu->placement.weight_bytes;
+	uint64_t space = p->cache.bytes > used ? p->cache.bytes - used : 0, count;
+	CUdeviceptr at = p->cache.device + used;
+	int rc;
+
+	if (!edge)
+		return space && gpu->placement.edges != GTU_EDGES_DEVICE ? hold_words(gpu, at, space, err) : 0;
+	/* whole lines of entries and of weights */
+	count = space / (edge + weight) & ~255ull;
+	if (count > p->args.m)
+		count = p->args.m;
+	if (!count || gpu->placement.edges == GTU_EDGES_DEVICE)
+		return 0;
+	rc = gpu_upload(gpu, at, p->list.host, count * edge, err);
+	if (!rc && weight)
+		rc = gpu_upload(gpu, at + count * edge, p->weight.host, count * weight, err);
+	if (rc)
+		return rc;
+	p->args.prefix = at;
+	p->args.weight_prefix = at + count * edge;
+	p->args.prefix_end = count;
+	p->args.weight_prefix_end = count;
+	return 0;
+}
+
+void gpu_cache_drop(struct gpu_placed *p)
+{
+	p->holds = GPU_CACHE_EMPTY;
+	p->args.prefix_end = 0;
+	p->args.weight_prefix_end = 0;
+	p->args.cache_degree = 0;
+	p->args.cache_end = 0;
+	p->cached_share = 0;
+}
+
+bool gpu_cache_shrink(struct gpu *gpu, uint64_t bytes)
+{
+	struct gpu_placed *p = &gpu->placed;
+	const uint64_t left = p->cache.bytes > bytes ? (p->cache.bytes - bytes) & ~255ull : 0;
+	const enum gpu_cache holds = p->holds;
+
+	if (!p->cache.bytes)
+		return false;
+	gpu_cache_drop(p);
+	gpu_memory_free(gpu, &p->cache);
+	if (left < GPU_CACHE_LEAST || gpu_memory_alloc(gpu, GTU_EDGES_DEVICE, left, &p->cache, NULL))
+		return true;
+	/* without the cached edges, a run reads the list */
+	if (gpu_cache_fill(gpu, holds, NULL)) {
+		gpu_cache_drop(p);
+		gpu_memory_free(gpu, &p->cache);
+	}
+	return true;
+}
+
+int gpu_cache_fill(struct gpu *gpu, enum gpu_cache what, struct gtu_error *err)
+{
+	struct gpu_placed *p = &gpu->placed;
+	uint64_t n = p->args.n, degree = 0, end = n, used;
+	int rc = 0;
+
+	if (what == GPU_CACHE_BITS) {
+		rc = gpu_packed_fill(gpu, err);
+		if (rc != GTU_ERR_NOMEM || gpu_packed_helps(gpu))
+			return rc;
+		what = GPU_CACHE_PREFIX;
+		rc = 0;
+	}
+	if (!p->cache.bytes || p->holds == what || what == GPU_CACHE_EMPTY || !p->args.m)
+		return 0;
+	gpu_cache_drop(p);
+	if (what == GPU_CACHE_NEIGHBOURS) {
+		degree = p->cache.bytes / (4 * n);
+		degree = degree > GPU_CACHE_MAX ? GPU_CACHE_MAX : degree;
+		/* too small for one neighbour per vertex: cache one for the first vertices */
+		if (!degree) {
+			end = p->cache.bytes / 4 & ~31ull;
+			degree = end > 0;
+		}
+		if (degree)
+			rc = hold_neighbours(gpu, (uint32_t)degree, end, err);
+	}
+	used = (4 * end * degree + 255) & ~255ull;
+	if (!rc)
+		rc = hold_prefix(gpu, used, err);
+	if (!rc)
+		p->holds = what;
 	return rc;
 }
 

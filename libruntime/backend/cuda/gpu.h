@@ -145,6 +145,8 @@ int gpu_compressed_upload(struct gpu *gpu, const struct gtu_compressed *c, struc
 /* Bytes per entry (for a compressed list, the mean), and the suffix of kernel names. */
 double gpu_entry_bytes(const struct gpu *gpu);
 const char *gpu_entry_name(const struct gpu *gpu);
+#define GPU_CACHE_LEAST	4096u		/* bytes of a cache that are tried at least */
+
 void gpu_cache_drop(struct gpu_placed *p);
 /* Free at least @bytes of the cache's memory, or all, and fill the rest again; false: there was none. */
 bool gpu_cache_shrink(struct gpu *gpu, uint64_t bytes);

@@ -125,7 +125,10 @@ static void check_visits(const struct gtu_graph *g, uint64_t source, uint64_t *c
 	}
 }
 
-/* Four algorithms, also with the paper's kernels and on vertex ranges, and the others, compared with the results of the CPU. */
+/*
+ * Four algorithms, also with the paper's kernels and on vertex ranges, and the others, compared with the
+ * results of the CPU.
+ */
 static void check_graph(const struct gtu_graph *g, uint64_t source)
 {
 	uint64_t *got = test_alloc(g->n, 8 * TEST_FEATURES), *visit[GPU_ALGORITHMS], *bfs = test_alloc(g->n, 8), *cc = test_alloc(g->n, 8);

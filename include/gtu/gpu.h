@@ -64,7 +64,7 @@ struct gtu_placement_options {
 	 * Non-zero: also place the transposed lists of a directed graph, without weights, so that BFS
 	 * and PageRank can pull. They take as much memory again as the lists (half of gpu_memory each,
 	 * if that is limited), and the time of gtu_graph_transpose(). Without memory for them, runs
-	 * push; gtu_placement.given_up reports it. Ignored for undirected graphs.
+	 * push, which gtu_placement.given_up reports. Ignored for undirected graphs.
 	 */
 	uint32_t transpose;
 	uint32_t reserved;		/* zero */

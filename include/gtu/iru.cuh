@@ -4,8 +4,9 @@
  * secondary value, by the next element that the IRU has reordered. Lanes may be diverged. CUDA C++
  * for compute capability 7.0 and later; tests also compile it for a CPU.
  *
- * The host starts an IRU_STREAM in mode ALL, fills gtu_iru_stream (offsets by gtu_iru_fields()) and
- * copies it to the module. All warps of the grid must be resident, in a grid and blocks of one
+ * The host calls configure_iru() with a ring of its own, zeroes the GPU memory and copies the engine to
+ * it, copies the elements to gtu_iru_stream, and submits the descriptor, to which it adds the
+ * indices. All warps of the grid must be resident, in a grid and blocks of one
  * dimension, and the kernel calls load_iru() at least n times for n elements: with the paper's
  * loops over i < n, rounded up to whole warps.
  */
@@ -32,6 +33,27 @@ __host__ __device__ static inline uint32_t gtu_iru_fields(bool secondary, bool p
 	offset[GTU_IRU_POSITION] = position ? at += 128 : 0;
 	offset[3] = 0;
 	return at + 128;
+}
+
+/*
+ * An IRU_STREAM over a ring of the caller, in mode ALL. @param is that of struct gtu_hw_desc. False: a value
+ * is invalid, or the memory has too few bytes for the ring.
+ */
+__host__ static inline bool configure_iru(const struct gtu_elements_memory &m, uint32_t param, struct gtu_elements_stream &s)
+{
+	uint32_t offset[GTU_ELEMENT_FIELDS];
+	const uint32_t record_bytes = gtu_iru_fields((param & GTU_IRU_WITH_SECONDARY) != 0,
+						     (param & GTU_IRU_WITH_POSITION) != 0, offset);
+
+	if (!gtu_elements_configure(m, 1, record_bytes, 0, 0, false, s))
+		return false;
+	for (uint32_t f = 0; f < GTU_ELEMENT_FIELDS; f++)
+		s.elements.offset[f] = offset[f];
+	s.elements.all_lanes = 1;
+	s.desc.opcode = GTU_OP_IRU_STREAM;
+	s.desc.param = param | GTU_IRU_ALL;
+	s.desc.operand[GTU_IRU_RING] = gtu_elements_rings(m);
+	return true;
 }
 
 /*

@@ -5,11 +5,10 @@
  * kernels compile as printed (figure 4). Lanes may be diverged. CUDA C++ for compute capability 7.0
  * and later; tests also compile it for a CPU.
  *
- * A vertex list is an index into gtu_vertex_lists. The host, for each list that a kernel uses:
- * starts a PEG_STREAM whose rings are in memory of both devices, fills a struct gtu_elements with
- * one struct gtu_records per engine (offsets of the fields that the stream gathers: source,
- * destination, weight, edge index; gtu_peg_fields()), clears tickets and warp states, and copies
- * the table to gtu_vertex_lists (cudaMemcpyToSymbol, or cuModuleGetGlobal and cuMemcpyHtoD). The
+ * A vertex list is an index into gtu_vertex_lists. The host, for each list that a kernel uses: calls
+ * configure_peg() with rings of its own, zeroes the GPU memory and copies the engines to it, copies
+ * the elements to gtu_vertex_lists (cudaMemcpyToSymbol, or cuModuleGetGlobal and cuMemcpyHtoD), and
+ * submits the descriptor, to which it adds input, rows and edges. The
  * stream's input list and its output list may be different entries with the same content. All warps
  * of the grid must be resident, in a grid and blocks of one dimension.
  */
@@ -48,6 +47,30 @@ __host__ __device__ static inline uint32_t gtu_peg_fields(uint32_t param, uint32
 		at += has[f] ? (eight[f] ? 256u : 128u) : 0;
 	}
 	return at;
+}
+
+/*
+ * A PEG_STREAM over rings of the caller. @param is that of struct gtu_hw_desc with the number of engines
+ * (GTU_PEG_ENGINES_SHIFT, not 0); @back_log2: param2, log2 of the entries of a return ring; 0: the kernel
+ * pushes nothing. False: a value is invalid, or the memory has too few bytes for the rings.
+ */
+__host__ static inline bool configure_peg(const struct gtu_elements_memory &m, uint32_t param, uint32_t back_log2,
+					  struct gtu_elements_stream &s)
+{
+	uint32_t offset[GTU_ELEMENT_FIELDS], wide;
+	const uint32_t record_bytes = gtu_peg_fields(param, offset, &wide);
+
+	if (!gtu_elements_configure(m, param >> GTU_PEG_ENGINES_SHIFT & 0x3f, record_bytes, back_log2 ? 1u << back_log2 : 0,
+				    param & GTU_PEG_IDS_8 ? 8 : 4, (param & GTU_PEG_DEMAND) != 0, s))
+		return false;
+	for (uint32_t f = 0; f < GTU_ELEMENT_FIELDS; f++)
+		s.elements.offset[f] = offset[f];
+	s.elements.wide = wide;
+	s.desc.opcode = GTU_OP_PEG_STREAM;
+	s.desc.param = param;
+	s.desc.param2 = back_log2;
+	s.desc.operand[GTU_PEG_RINGS] = gtu_elements_rings(m);
+	return true;
 }
 
 /* Bits of a field as any basic data type; all ones (-1 as an integer) if no edge is left. */

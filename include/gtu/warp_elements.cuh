@@ -37,6 +37,80 @@ struct gtu_elements {
 	int *error;			/* set to the first GTU_RECORDS_*, which ends the stream for all lanes */
 };
 
+/* ---- Host: a stream over rings of the caller --------------------------------------------------------- */
+
+#define GTU_ELEMENT_ENGINES	32u
+/* what is where in gtu_elements_memory.state, in bytes */
+#define GTU_ELEMENT_TICKETS	2048u
+#define GTU_ELEMENT_ERROR	2304u
+#define GTU_ELEMENT_WARPS	4096u
+
+/* The caller's memory: rings that are pinned for the GPU and in a region of the device, and memory of the GPU. */
+struct gtu_elements_memory {
+	uint32_t key, records;		/* the region; records of each ring, a power of two */
+	uint64_t offset, bytes;		/* of the rings in the region; most bytes that they may have */
+	uint64_t rings;			/* GPU address of the first ring */
+	uint64_t stop;			/* GPU address of a word in host memory: non-zero ends all waits of the kernel */
+	uint64_t state;			/* GPU address of gtu_elements_bytes() bytes; zero them before each stream */
+	uint32_t warps, reserved;	/* of the grid */
+};
+
+/* What configure_iru() and the others make. The headers of the papers' functions say where `elements` goes. */
+struct gtu_elements_stream {
+	struct gtu_elements elements;
+	struct gtu_records engine[GTU_ELEMENT_ENGINES]; /* copy the first elements.engines to `state` */
+	struct gtu_hw_desc desc;	/* for gtu_submit(); the caller adds the operands with data */
+	uint32_t stride, record_bytes;	/* bytes from a ring to the next; of a record. Zero the rings before the stream */
+};
+
+/* Bytes of GPU memory for the warps of a grid. */
+__host__ static inline uint64_t gtu_elements_bytes(uint32_t warps)
+{
+	return GTU_ELEMENT_WARPS + (uint64_t)warps * sizeof(struct gtu_warp_elements);
+}
+
+/* Rings of @engines engines with return rings of @back entries. False: a value is invalid, or the memory too small. */
+__host__ static inline bool gtu_elements_configure(const struct gtu_elements_memory &m, uint32_t engines, uint32_t record_bytes,
+						   uint32_t back, uint32_t back_bytes, bool demand, struct gtu_elements_stream &s)
+{
+	const uint64_t stride = GTU_PEG_STRIDE((uint64_t)m.records, record_bytes, (uint64_t)back * back_bytes);
+
+	s = {};
+	if (!engines || engines > GTU_ELEMENT_ENGINES || !m.records || m.records & (m.records - 1) || stride > UINT32_MAX ||
+	    engines * stride > m.bytes)
+		return false;
+	s.stride = (uint32_t)stride;
+	s.record_bytes = record_bytes;
+	for (uint32_t i = 0; i < engines; i++) {
+		s.engine[i].ring = (struct gtu_hw_ring *)(m.rings + i * stride);
+		s.engine[i].count = m.records;
+		s.engine[i].stride = record_bytes;
+		s.engine[i].ticket = (uint32_t *)(m.state + GTU_ELEMENT_TICKETS + 8 * i);
+		s.engine[i].stop = (const uint32_t *)m.stop;
+		s.engine[i].demand = demand;
+		s.engine[i].back = back;
+		s.engine[i].back_bytes = back_bytes;
+	}
+	s.elements.engine = (const struct gtu_records *)m.state;
+	s.elements.engines = engines;
+	s.elements.warp = (struct gtu_warp_elements *)(m.state + GTU_ELEMENT_WARPS);
+	s.elements.error = (int *)(m.state + GTU_ELEMENT_ERROR);
+	return true;
+}
+
+/* The operand of the rings. */
+__host__ static inline struct gtu_hw_operand gtu_elements_rings(const struct gtu_elements_memory &m)
+{
+	struct gtu_hw_operand rings = {};
+
+	rings.key = m.key;
+	rings.count = m.records;
+	rings.offset = m.offset;
+	return rings;
+}
+
+/* ---- GPU ------------------------------------------------------------------------------------------------ */
+
 /* Index of the calling warp in a grid and a block of one dimension. */
 __device__ static inline uint32_t gtu_grid_warp(void)
 {
@@ -205,8 +279,11 @@ __device__ static inline int gtu_elements_pop(const struct gtu_elements &g, uint
 	return rc;
 }
 
-/* Push @value of the calling lane to the engine whose record its warp took last. */
-__device__ static inline void gtu_elements_push(const struct gtu_elements &g, uint64_t value)
+/*
+ * Push @value of the calling lane to the engine whose record its warp took last. @until_end: drop it once
+ * the stream has sent its last record (Weaver).
+ */
+__device__ static inline void gtu_elements_push(const struct gtu_elements &g, uint64_t value, bool until_end = false)
 {
 	const uint32_t engine = ((volatile struct gtu_warp_elements *)&g.warp[gtu_grid_warp()])->engine;
 	const uint32_t group = __activemask();
@@ -218,9 +295,9 @@ __device__ static inline void gtu_elements_push(const struct gtu_elements &g, ui
 		const uint32_t same = __ballot_sync(group, engine == now);
 
 		if (engine == now) {
-			const int rc = gtu_records_push_group(g.engine[now], same, value);
+			const int rc = gtu_records_push_group(g.engine[now], same, value, until_end);
 
-			if (rc <= 0)
+			if (rc < 0 || (!rc && !until_end))
 				*(volatile int *)g.error = rc ? rc : GTU_RECORDS_CLOSED;
 		}
 		todo &= ~same;

@@ -201,9 +201,12 @@ __device__ static inline void gtu_record_release(const struct gtu_records &s, co
 
 /*
  * Push one @value for each lane in @group; called by exactly these lanes together. 1: pushed; 0:
- * the stream has ended and accepts no more; or GTU_RECORDS_STOPPED.
+ * the stream is closed and accepts no more; or GTU_RECORDS_STOPPED. @until_end: also 0 once the stream
+ * has sent its last record: then Weaver takes no more vertices to skip, and a full ring stays full. PEG's
+ * output lists grow until they are closed.
  */
-__device__ static inline int gtu_records_push_group(const struct gtu_records &s, uint32_t group, uint64_t value)
+__device__ static inline int gtu_records_push_group(const struct gtu_records &s, uint32_t group, uint64_t value,
+						    bool until_end = false)
 {
 	const uint32_t lane = threadIdx.x & 31, n = (uint32_t)__popc(group), before = (uint32_t)__popc(group & ((1u << lane) - 1));
 	const int leader = __ffs((int)group) - 1;
@@ -217,7 +220,7 @@ __device__ static inline int gtu_records_push_group(const struct gtu_records &s,
 		while (rc > 0 && (first + n - gtu_load_acquire(&s.ring->received) > s.back || gtu_load_acquire(&s.ring->returned) != first)) {
 			if (gtu_records_stop(s))
 				rc = GTU_RECORDS_STOPPED;
-			else if (gtu_load_acquire(&s.ring->closed))
+			else if (gtu_load_acquire(&s.ring->closed) || (until_end && gtu_load_acquire(&s.ring->ended)))
 				rc = 0;
 			gtu_records_pause();
 		}

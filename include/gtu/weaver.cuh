@@ -6,8 +6,9 @@
  * compute capability 7.0 and later; tests also compile it for a CPU.
  *
  * The host prepares a table of registrations in memory of both devices with gtu_weaver_table(), at
- * most as many threads as the device has entries, and launches the kernel. When *registered is set,
- * it submits the WVR_STREAM over the table. All warps of the grid must be resident, in a grid and
+ * most as many threads as the device has entries, calls configure_weaver() with a ring of its own,
+ * zeroes the GPU memory and copies the engine to it, copies the elements to gtu_weaver.work, and
+ * launches the kernel. When *registered is set, it submits the descriptor, to which it adds the table. All warps of the grid must be resident, in a grid and
  * blocks of one dimension.
  */
 #ifndef GTU_WEAVER_CUH
@@ -41,6 +42,30 @@ __host__ static inline void gtu_weaver_table(struct gtu_hw_registration *table, 
 		table[i].flags = i % threads == threads - 1 ? GTU_WVR_LAST : 0;
 		table[i].vid = table[i].start = table[i].degree = 0;
 	}
+}
+
+/*
+ * A WVR_STREAM over a ring of the caller. @param is that of struct gtu_hw_desc, without targets and weights;
+ * @back_log2: param2, log2 of the entries of the return ring (WEAVER_SKIP); 0: none. False: a value is
+ * invalid, or the memory has too few bytes for the ring.
+ */
+__host__ static inline bool configure_weaver(const struct gtu_elements_memory &m, uint32_t param, uint32_t back_log2,
+					     struct gtu_elements_stream &s)
+{
+	const uint32_t vid = param & GTU_WVR_VIDS_8 ? 256 : 128, eid = param & GTU_WVR_EIDS_8 ? 256 : 128;
+
+	if (param & (GTU_WVR_WITH_TARGET | GTU_WVR_WITH_WEIGHT) ||
+	    !gtu_elements_configure(m, 1, GTU_RECORD_FIELDS + vid + eid, back_log2 ? 1u << back_log2 : 0, 8,
+				    (param & GTU_WVR_DEMAND) != 0, s))
+		return false;
+	s.elements.offset[0] = GTU_RECORD_FIELDS;
+	s.elements.offset[1] = GTU_RECORD_FIELDS + vid;
+	s.elements.wide = (vid == 256) | (uint32_t)(eid == 256) << 1;
+	s.desc.opcode = GTU_OP_WVR_STREAM;
+	s.desc.param = param;
+	s.desc.param2 = back_log2;
+	s.desc.operand[GTU_WVR_RING] = gtu_elements_rings(m);
+	return true;
 }
 
 __device__ static inline uint32_t get_thread_id(void)
@@ -93,7 +118,7 @@ __device__ static inline int64_t weaver_dec_loc(void)
 /* WEAVER_SKIP: drop the vertex's remaining work, except what warps hold or the device has produced ahead. */
 __device__ static inline void weaver_skip(uint64_t vid)
 {
-	gtu_elements_push(gtu_weaver.work, vid);
+	gtu_elements_push(gtu_weaver.work, vid, true);
 }
 
 #define WEAVER_REG(vid, start, degree)	weaver_reg(vid, start, degree)

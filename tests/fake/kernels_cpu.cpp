@@ -315,3 +315,19 @@ void cpu_kernel_run(cpu_kernel f, unsigned blocks, unsigned count, void **argume
 	gridDim.x = blocks;
 	run_blocks(blocks);
 }
+
+/* The host's functions of iru.cuh, peg.cuh and weaver.cuh, for tests in C. @bytes: of the test's struct for *s. */
+extern "C" {
+bool cpu_configure_iru(const gtu_elements_memory *m, uint32_t param, gtu_elements_stream *s, size_t bytes)
+{
+	return bytes == sizeof(*s) && configure_iru(*m, param, *s);
+}
+bool cpu_configure_peg(const gtu_elements_memory *m, uint32_t param, uint32_t back_log2, gtu_elements_stream *s, size_t bytes)
+{
+	return bytes == sizeof(*s) && configure_peg(*m, param, back_log2, *s);
+}
+bool cpu_configure_weaver(const gtu_elements_memory *m, uint32_t param, uint32_t back_log2, gtu_elements_stream *s, size_t bytes)
+{
+	return bytes == sizeof(*s) && configure_weaver(*m, param, back_log2, *s);
+}
+}

@@ -20,6 +20,17 @@ struct warp_elements {
 	uint32_t words[6 + 4];
 	uint64_t values[2 * 4 * LANES];
 };
+struct memory {
+	uint32_t key, records;
+	uint64_t offset, bytes, rings, stop, state;
+	uint32_t warps, reserved;
+};
+struct stream {
+	struct elements e;
+	struct records engine[32];
+	struct gtu_hw_desc desc;
+	uint32_t stride, record_bytes;
+};
 struct weaver_stream {
 	struct elements work;
 	uint64_t table;
@@ -28,10 +39,29 @@ struct weaver_stream {
 };
 
 static CUresult (*get_global)(CUdeviceptr *at, size_t *bytes, CUmodule module, const char *name);
+static bool (*configure_iru_kernel)(const struct memory *m, uint32_t param, struct stream *s, size_t bytes);
+static bool (*configure_peg_kernel)(const struct memory *m, uint32_t param, uint32_t back_log2, struct stream *s, size_t bytes);
+static bool (*configure_weaver_kernel)(const struct memory *m, uint32_t param, uint32_t back_log2, struct stream *s, size_t bytes);
 static CUdeviceptr state;		/* in GPU memory: engines, tickets, error, warp states, results */
 
-enum { ENGINES_AT = 0, TICKETS_AT = 2048, COUNTS_AT = 2560, ERROR_AT = 2568, WARPS_AT = 4096, STATE_BYTES = 8 << 20 };
+enum { ERROR_AT = 2304, COUNTS_AT = 2560, WARPS_AT = 4096, STATE_BYTES = 8 << 20 };
 #define RESULT_AT	(1 << 20)
+
+/* A function of the headers, which are C++: compiled with the kernels for a CPU. */
+static void *host_function(const char *name)
+{
+	const char *root = getenv("GTU_ROOT");
+	char path[512];
+	void *library, *symbol;
+
+	snprintf(path, sizeof(path), "%s/build/tests/fake/libcuda-cpu.so.1", root ? root : ".");
+	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!library)
+		SKIP("%s was not built: there is no C++ compiler", path);
+	symbol = dlsym(library, name);
+	CHECK(symbol);
+	return symbol;
+}
 
 static void begin(void)
 {
@@ -40,34 +70,26 @@ static void begin(void)
 		return;
 	get_global = (CUresult (*)(CUdeviceptr *, size_t *, CUmodule, const char *))dlsym(b.api.library, "cuModuleGetGlobal_v2");
 	CHECK(get_global);
+	configure_iru_kernel = host_function("cpu_configure_iru");
+	configure_peg_kernel = host_function("cpu_configure_peg");
+	configure_weaver_kernel = host_function("cpu_configure_weaver");
 	CU(b.api.cuMemAlloc_v2(&state, STATE_BYTES));
 }
 
-/* A stream's rings: @engines at the start of the region, and what a kernel needs to consume them. */
-struct stream {
-	unsigned engines;
-	uint32_t count, record_bytes, back, back_bytes, stride, demand;
-	struct elements e;
-};
-
-static void prepare(struct stream *s)
+/* Rings at the start of the region, of @records records each. */
+static struct memory memory(uint32_t records)
 {
-	struct records engine[32];
+	return (struct memory){ .key = b.region.key, .records = records, .bytes = RING_BYTES, .rings = b.device,
+				.stop = b.device + FLAGS_AT, .state = state, .warps = THREADS / LANES };
+}
 
+/* Clear the kernel's state and copy the engines to it. */
+static void prepare(const struct stream *s)
+{
 	CU(b.api.cuMemsetD8Async(state, 0, WARPS_AT + THREADS / LANES * sizeof(struct warp_elements), NULL));
-	s->stride = (uint32_t)GTU_PEG_STRIDE(s->count, s->record_bytes, s->back * s->back_bytes);
-	CHECK((uint64_t)s->engines * s->stride <= RING_BYTES);
-	for (unsigned i = 0; i < s->engines; i++)
-		engine[i] = (struct records){ .ring = b.device + i * s->stride, .count = s->count, .stride = s->record_bytes,
-					      .ticket = state + TICKETS_AT + 8 * i, .stop = b.device + FLAGS_AT,
-					      .demand = s->demand, .back = s->back, .back_bytes = s->back_bytes };
-	CU(b.api.cuMemcpyHtoDAsync_v2(state + ENGINES_AT, engine, s->engines * sizeof(*engine), NULL));
+	CU(b.api.cuMemcpyHtoDAsync_v2(state, s->engine, s->e.engines * sizeof(*s->engine), NULL));
 	CU(b.api.cuStreamSynchronize(NULL));
 	*(uint32_t *)(b.host + FLAGS_AT) = 0;
-	s->e.engine = state + ENGINES_AT;
-	s->e.engines = s->engines;
-	s->e.warp = state + WARPS_AT;
-	s->e.error = state + ERROR_AT;
 }
 
 static void set_global(const char *name, size_t at, const void *value, size_t bytes)
@@ -157,55 +179,32 @@ static struct stream peg;
 /* An output list ends when nothing more can be pushed: after the kernel. */
 static void close_lists(void)
 {
-	for (unsigned i = 0; i < peg.engines; i++)
+	for (unsigned i = 0; i < peg.e.engines; i++)
 		__atomic_store_n(&((struct gtu_hw_ring *)(void *)(b.host + (size_t)i * peg.stride))->closed, 1, __ATOMIC_RELEASE);
 	gtu_stream_notify(b.q);
-}
-
-/* The fields of a record by param, as gtu_peg_fields() has them. */
-static void peg_fields(uint32_t param)
-{
-	const bool list = param & GTU_PEG_VERTEX_LIST, wide = param & GTU_PEG_OFFSETS_8;
-	const bool has[4] = { list || param & GTU_PEG_WITH_SRC, param & GTU_PEG_WITH_DST, param & GTU_PEG_WITH_WEIGHT,
-			      param & GTU_PEG_WITH_INDEX };
-
-	peg.record_bytes = 64;
-	peg.e.wide = 0;
-	for (unsigned f = 0; f < 4; f++) {
-		peg.e.offset[f] = has[f] ? peg.record_bytes : 0;
-		peg.record_bytes += !has[f] ? 0 : f == 3 && wide ? 256 : 128;
-		peg.e.wide |= (uint32_t)(has[f] && f == 3 && wide) << f;
-	}
 }
 
 /* Run a kernel over the list of @n vertices in d.list[@from]; pushes go to the other list. Returns their number. */
 static uint64_t run_peg(const char *kernel, void **args, unsigned engines, uint32_t param, bool pull, unsigned from, uint64_t n,
 			bool output)
 {
-	struct gtu_hw_desc desc = {
-		.opcode = GTU_OP_PEG_STREAM,
-		.param = param | engines << GTU_PEG_ENGINES_SHIFT,
-		.operand[GTU_PEG_INPUT] = operand(d.list[from], n),
-	};
+	const struct memory m = memory(8);
+	struct gtu_hw_desc *desc = &peg.desc;
 
-	peg = (struct stream){ .engines = engines, .count = 8, .back = output ? 32 : 0, .back_bytes = 4,
-			       .demand = param & GTU_PEG_DEMAND };
-	peg_fields(param);
+	CHECK(configure_peg_kernel(&m, param | engines << GTU_PEG_ENGINES_SHIFT, output ? 5 : 0, &peg, sizeof(peg)));
 	prepare(&peg);
+	desc->operand[GTU_PEG_INPUT] = operand(d.list[from], n);
 	for (unsigned i = 0; i < 2; i++)
 		set_global("gtu_vertex_lists", i * sizeof(peg.e), &peg.e, sizeof(peg.e));
-	desc.operand[GTU_PEG_RINGS] = operand(0, peg.count);
 	if (!(param & GTU_PEG_VERTEX_LIST)) {
-		desc.operand[GTU_PEG_VERTICES] = operand(pull ? d.in_row : d.row, d.g->n + 1);
-		desc.operand[GTU_PEG_EDGES] = operand(pull ? d.in_col : d.col, d.g->m);
+		desc->operand[GTU_PEG_VERTICES] = operand(pull ? d.in_row : d.row, d.g->n + 1);
+		desc->operand[GTU_PEG_EDGES] = operand(pull ? d.in_col : d.col, d.g->m);
 	}
 	if (param & GTU_PEG_WITH_WEIGHT)
-		desc.operand[GTU_PEG_WEIGHTS] = operand(d.weight, d.g->m);
-	if (output) {
-		desc.operand[GTU_PEG_OUTPUT] = operand(d.list[!from], d.g->m);
-		desc.param2 = 5;
-	}
-	launch(kernel, args, (struct serving){ .desc = &desc, .rings = engines, .stride = peg.stride,
+		desc->operand[GTU_PEG_WEIGHTS] = operand(d.weight, d.g->m);
+	if (output)
+		desc->operand[GTU_PEG_OUTPUT] = operand(d.list[!from], d.g->m);
+	launch(kernel, args, (struct serving){ .desc = desc, .rings = engines, .stride = peg.stride,
 					       .end = output ? close_lists : NULL });
 	check_error();
 	return output ? cpl.needed : 0;
@@ -366,22 +365,17 @@ static void iru_data(void)
 
 static void run_iru(const char *kernel, void **args, uint32_t op, bool secondary, bool position, uint32_t ring)
 {
-	const uint32_t offset[4] = { 64, secondary ? 192 : 0, position ? 320 : 0 };
-	struct stream s = { .engines = 1, .count = ring, .record_bytes = 192 + 128 * secondary + 128 * position, .e.all_lanes = 1 };
-	struct gtu_hw_desc desc = {
-		.opcode = GTU_OP_IRU_STREAM,
-		.param = op << GTU_IRU_OP_SHIFT | 2 << GTU_IRU_TARGET_SHIFT | GTU_IRU_ALL |
-			 (secondary ? GTU_IRU_WITH_SECONDARY : 0) | (position ? GTU_IRU_WITH_POSITION : 0),
-		.operand[GTU_IRU_INDICES] = operand(iru.index_at, INDICES),
-	};
+	const struct memory m = memory(ring);
+	struct stream s;
 
+	CHECK(configure_iru_kernel(&m, op << GTU_IRU_OP_SHIFT | 2 << GTU_IRU_TARGET_SHIFT | (secondary ? GTU_IRU_WITH_SECONDARY : 0) |
+				   (position ? GTU_IRU_WITH_POSITION : 0), &s, sizeof(s)));
+	s.desc.operand[GTU_IRU_INDICES] = operand(iru.index_at, INDICES);
 	if (secondary)
-		desc.operand[GTU_IRU_SECONDARY] = operand(iru.second_at, INDICES);
-	desc.operand[GTU_IRU_RING] = operand(0, ring);
-	memcpy(s.e.offset, offset, sizeof(offset));
+		s.desc.operand[GTU_IRU_SECONDARY] = operand(iru.second_at, INDICES);
 	prepare(&s);
 	set_global("gtu_iru_stream", 0, &s.e, sizeof(s.e));
-	launch(kernel, args, (struct serving){ .desc = &desc, .rings = 1 });
+	launch(kernel, args, (struct serving){ .desc = &s.desc, .rings = 1 });
 	check_error();
 }
 
@@ -460,12 +454,11 @@ struct csr {
 TEST(weaver_gather)
 {
 	struct { uint32_t base_id, bound, stride; } set;
-	struct stream s = { .engines = 1, .count = 8, .record_bytes = GTU_WARP_BYTES(1, 1), .back = 64, .back_bytes = 8,
-			    .e = { .offset = { 64, 192 }, .wide = 2 } };
+	struct memory room;
+	struct stream s;
 	struct weaver_stream w;
 	struct gtu_hw_registration *table;
 	struct csr graph;
-	struct gtu_hw_desc desc;
 	uint64_t *want, *got, n, m, v, e, at, random = 23, table_at;
 	uint32_t *owner, *passed, threads, i;
 	uint8_t *dest, *src;
@@ -506,6 +499,9 @@ TEST(weaver_gather)
 	table = (void *)(b.host + table_at);
 	for (i = 0; i < w.rounds * threads; i++)
 		table[i] = (struct gtu_hw_registration){ .entry = i % threads, .flags = i % threads == threads - 1 ? GTU_WVR_LAST : 0 };
+	room = memory(8);
+	CHECK(configure_weaver_kernel(&room, GTU_WVR_EIDS_8, 6, &s, sizeof(s)));
+	s.desc.operand[GTU_WVR_TABLE] = operand(table_at, w.rounds * threads);
 	prepare(&s);
 	w.work = s.e;
 	w.table = b.device + table_at;
@@ -515,12 +511,8 @@ TEST(weaver_gather)
 	CU(b.api.cuMemsetD8Async(w.count, 0, 4 * threads, NULL));
 	*(uint32_t *)(b.host + FLAGS_AT + 64) = 0;
 	set_global("gtu_weaver", 0, &w, sizeof(w));
-	desc = (struct gtu_hw_desc){
-		.opcode = GTU_OP_WVR_STREAM, .param = GTU_WVR_EIDS_8, .param2 = 6,
-		.operand = { [GTU_WVR_TABLE] = operand(table_at, w.rounds * threads), [GTU_WVR_RING] = operand(0, s.count) },
-	};
 	launch("weaver_gather", (void *[]){ &set, &graph },
-	       (struct serving){ .desc = &desc, .start = (uint32_t *)(b.host + FLAGS_AT + 64), .rings = 1 });
+	       (struct serving){ .desc = &s.desc, .start = (uint32_t *)(b.host + FLAGS_AT + 64), .rings = 1 });
 	check_error();
 	CU(b.api.cuMemcpyDtoH_v2(got, graph.sum, 8 * n));
 	CU(b.api.cuMemcpyDtoH_v2(passed, graph.passed, 4 * n));
@@ -533,6 +525,27 @@ TEST(weaver_gather)
 			CHECKF(got[v] == want[v] && !passed[v], "vertex %" PRIu64 ": %" PRIu64 ", not %" PRIu64, v, got[v], want[v]);
 	}
 	free(owner), free(passed), free(want), free(got), free(dest), free(src);
+}
+
+/* ---- Values that the host's functions refuse ------------------------------------------------------ */
+
+TEST(refused)
+{
+	struct memory m;
+	struct stream s;
+
+	begin();
+	m = memory(6);
+	CHECK(!configure_iru_kernel(&m, 0, &s, sizeof(s)));		/* records: no power of two */
+	m = memory(8);
+	CHECK(configure_iru_kernel(&m, 0, &s, sizeof(s)));
+	CHECK_EQ(s.stride, 64 + 8 * GTU_WARP_BYTES(1, 0));
+	m.bytes = s.stride - 1;
+	CHECK(!configure_iru_kernel(&m, 0, &s, sizeof(s)));		/* too few bytes */
+	m = memory(8);
+	CHECK(!configure_peg_kernel(&m, GTU_PEG_WITH_DST, 0, &s, sizeof(s))); /* no number of engines */
+	CHECK(!configure_peg_kernel(&m, GTU_PEG_WITH_DST | 33u << GTU_PEG_ENGINES_SHIFT, 0, &s, sizeof(s)));
+	CHECK(!configure_weaver_kernel(&m, GTU_WVR_WITH_TARGET, 0, &s, sizeof(s)));
 }
 
 TEST_MAIN

@@ -11,6 +11,9 @@
 
 #define GTU_PLAIN_ARRAYS 16
 
+/* a function that is compiled once per width */
+#define GTU_PER_WIDTH static inline __attribute__((always_inline))
+
 struct gtu_plain {
 	struct gtu_alg *a;
 	struct gtu_team team;

@@ -14,8 +14,6 @@
 
 #define LEAST 64u			/* vertices per share */
 
-#define PER_WIDTH static inline __attribute__((always_inline))
-
 struct betweenness {
 	struct gtu_plain *p;
 	struct gtu_plain_bfs bfs;
@@ -30,7 +28,7 @@ struct betweenness {
 };
 
 /* The sum over the edges of @v in the other array. */
-PER_WIDTH int gather(struct betweenness *b, uint64_t v, uint32_t width, double *sum, uint64_t *traversed)
+GTU_PER_WIDTH int gather(struct betweenness *b, uint64_t v, uint32_t width, double *sum, uint64_t *traversed)
 {
 	const struct gtu_graph *g = b->along;
 	const double *value = b->value[~b->level & 1];
@@ -49,7 +47,7 @@ PER_WIDTH int gather(struct betweenness *b, uint64_t v, uint32_t width, double *
 	return 0;
 }
 
-PER_WIDTH int gather_level(struct betweenness *b, uint64_t first, uint64_t end, uint32_t width, bool back)
+GTU_PER_WIDTH int gather_level(struct betweenness *b, uint64_t first, uint64_t end, uint32_t width, bool back)
 {
 	double *const value = b->value[b->level & 1], sum;
 	uint64_t i, v, traversed = 0;

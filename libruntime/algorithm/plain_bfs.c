@@ -13,8 +13,6 @@
 #define WORDS_LEAST 64u
 #define BUFFER 256u
 
-#define PER_WIDTH static inline __attribute__((always_inline))
-
 /* Words of a bitmap of the vertices. */
 static inline uint64_t words(const struct gtu_graph *g)
 {
@@ -27,7 +25,7 @@ struct buffer {
 	uint64_t v[BUFFER];
 };
 
-PER_WIDTH void flush(struct gtu_plain_bfs *s, struct buffer *b, uint32_t width)
+GTU_PER_WIDTH void flush(struct gtu_plain_bfs *s, struct buffer *b, uint32_t width)
 {
 	uint64_t at = atomic_fetch_add_explicit(&s->tail, b->n, memory_order_relaxed);
 	unsigned i;
@@ -37,7 +35,7 @@ PER_WIDTH void flush(struct gtu_plain_bfs *s, struct buffer *b, uint32_t width)
 	b->n = 0;
 }
 
-PER_WIDTH void append(struct gtu_plain_bfs *s, struct buffer *b, uint64_t v, uint32_t width)
+GTU_PER_WIDTH void append(struct gtu_plain_bfs *s, struct buffer *b, uint64_t v, uint32_t width)
 {
 	b->v[b->n++] = v;
 	if (gtu_unlikely(b->n == BUFFER))
@@ -58,7 +56,7 @@ static inline bool claim(struct gtu_plain_bfs *s, uint64_t v, bool alone)
 	return true;
 }
 
-PER_WIDTH int push(struct gtu_plain_bfs *s, uint64_t first, uint64_t end, uint32_t width)
+GTU_PER_WIDTH int push(struct gtu_plain_bfs *s, uint64_t first, uint64_t end, uint32_t width)
 {
 	struct gtu_plain *p = s->p;
 	const struct gtu_graph *g = p->a->g;
@@ -104,7 +102,7 @@ static int push_share(void *arg, unsigned thread, uint64_t first, uint64_t end)
 	return s->p->a->id_width == 8 ? push(s, first, end, 8) : push(s, first, end, 4);
 }
 
-PER_WIDTH int pull(struct gtu_plain_bfs *s, uint64_t first, uint64_t end, uint32_t width)
+GTU_PER_WIDTH int pull(struct gtu_plain_bfs *s, uint64_t first, uint64_t end, uint32_t width)
 {
 	struct gtu_plain *p = s->p;
 	const struct gtu_graph *in = s->in;

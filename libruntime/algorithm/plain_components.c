@@ -13,8 +13,6 @@
 #define ROUNDS	2u			/* edges per vertex of the sampled graph */
 #define SAMPLES	1024u
 
-#define PER_WIDTH static inline __attribute__((always_inline))
-
 struct afforest {
 	struct gtu_plain *p;
 	void *parent;			/* n of id_width bytes */
@@ -23,14 +21,14 @@ struct afforest {
 	uint64_t *component;		/* output */
 };
 
-PER_WIDTH uint64_t parent_of(const struct afforest *f, uint64_t v, uint32_t width)
+GTU_PER_WIDTH uint64_t parent_of(const struct afforest *f, uint64_t v, uint32_t width)
 {
 	return width == 8 ? __atomic_load_n((uint64_t *)f->parent + v, __ATOMIC_RELAXED) :
 			    __atomic_load_n((uint32_t *)f->parent + v, __ATOMIC_RELAXED);
 }
 
 /* Replace the parent of @v, which is @was; false if another thread has. */
-PER_WIDTH bool replace(struct afforest *f, uint64_t v, uint64_t was, uint64_t parent, uint32_t width)
+GTU_PER_WIDTH bool replace(struct afforest *f, uint64_t v, uint64_t was, uint64_t parent, uint32_t width)
 {
 	uint32_t narrow = (uint32_t)was;
 
@@ -44,7 +42,7 @@ PER_WIDTH bool replace(struct afforest *f, uint64_t v, uint64_t was, uint64_t pa
 							__ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-PER_WIDTH void join(struct afforest *f, uint64_t u, uint64_t v, uint32_t width)
+GTU_PER_WIDTH void join(struct afforest *f, uint64_t u, uint64_t v, uint32_t width)
 {
 	uint64_t high, low, above;
 
@@ -61,7 +59,7 @@ PER_WIDTH void join(struct afforest *f, uint64_t u, uint64_t v, uint32_t width)
 	}
 }
 
-PER_WIDTH int join_edges(struct afforest *f, uint64_t first, uint64_t end, uint32_t width)
+GTU_PER_WIDTH int join_edges(struct afforest *f, uint64_t first, uint64_t end, uint32_t width)
 {
 	struct gtu_plain *p = f->p;
 	const struct gtu_graph *g = p->a->g;
@@ -108,22 +106,29 @@ static int start_share(void *arg, unsigned thread, uint64_t first, uint64_t end)
 	return 0;
 }
 
-/* Point every vertex to its root. Other threads only shorten paths meanwhile. */
-PER_WIDTH void compress(struct afforest *f, uint64_t first, uint64_t end, uint32_t width)
+/* The root of @v. Other threads only shorten paths meanwhile. */
+GTU_PER_WIDTH uint64_t root_of(const struct afforest *f, uint64_t v, uint32_t width)
 {
-	uint64_t v, parent, above;
+	uint64_t parent = parent_of(f, v, width), above;
+
+	for (above = parent_of(f, parent, width); parent != above; above = parent_of(f, parent, width))
+		parent = above;
+	return parent;
+}
+
+/* Point every vertex to its root. */
+GTU_PER_WIDTH void compress(struct afforest *f, uint64_t first, uint64_t end, uint32_t width)
+{
+	uint64_t v, root;
 
 	for (v = first; v < end; v++) {
-		parent = parent_of(f, v, width);
-		above = parent_of(f, parent, width);
-		if (parent == above)
+		root = root_of(f, v, width);
+		if (root == parent_of(f, v, width))
 			continue;
-		for (; parent != above; above = parent_of(f, parent, width))
-			parent = above;
 		if (width == 8)
-			__atomic_store_n((uint64_t *)f->parent + v, parent, __ATOMIC_RELAXED);
+			__atomic_store_n((uint64_t *)f->parent + v, root, __ATOMIC_RELAXED);
 		else
-			__atomic_store_n((uint32_t *)f->parent + v, (uint32_t)parent, __ATOMIC_RELAXED);
+			__atomic_store_n((uint32_t *)f->parent + v, (uint32_t)root, __ATOMIC_RELAXED);
 	}
 }
 
@@ -143,15 +148,11 @@ static int write_share(void *arg, unsigned thread, uint64_t first, uint64_t end)
 {
 	struct afforest *f = arg;
 	const uint32_t width = f->p->a->id_width;
-	uint64_t v, parent, above;
+	uint64_t v;
 
 	(void)thread;
-	for (v = first; v < end; v++) {
-		parent = parent_of(f, v, width);
-		for (above = parent_of(f, parent, width); parent != above; above = parent_of(f, parent, width))
-			parent = above;
-		f->component[v] = parent;
-	}
+	for (v = first; v < end; v++)
+		f->component[v] = root_of(f, v, width);
 	return gtu_alg_shares_poll(&f->p->shares);
 }
 

@@ -15,8 +15,6 @@
 #define NARROW_FROM	(1u << 17)	/* vertices: doubles of fewer fit a second-level cache */
 #define NARROW_ERROR	5e-7
 
-#define PER_WIDTH static inline __attribute__((always_inline))
-
 /* Sums of LEAST vertices; they are added up in order, whatever the threads. */
 struct part {
 	double dangling, change;
@@ -32,12 +30,12 @@ struct ranks {
 	struct part *part;		/* per LEAST vertices */
 };
 
-PER_WIDTH double contribution(const void *array, bool narrow, uint64_t v)
+GTU_PER_WIDTH double contribution(const void *array, bool narrow, uint64_t v)
 {
 	return narrow ? (double)((const float *)array)[v] : ((const double *)array)[v];
 }
 
-PER_WIDTH int gather(struct ranks *r, uint64_t first, uint64_t end, uint32_t width, bool narrow)
+GTU_PER_WIDTH int gather(struct ranks *r, uint64_t first, uint64_t end, uint32_t width, bool narrow)
 {
 	struct gtu_plain *p = r->p;
 	const struct gtu_graph *g = p->a->g, *in = r->in;

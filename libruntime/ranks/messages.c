@@ -78,7 +78,8 @@ static int bad_message(struct gtu_part *p, uint32_t from)
 			"runs another version or another graph", from);
 }
 
-static int receive_set(struct gtu_part *p, const struct gtu_message *m, uint32_t from, uint32_t owner, struct gtu_list *l)
+static int receive_set(struct gtu_part *p, const struct gtu_message *m, uint32_t from, uint32_t owner,
+		       struct gtu_list *l)
 {
 	const uint64_t first = p->cut[owner], range = gtu_part_range(p, owner);
 	uint64_t head, count, i, id, word;
@@ -120,7 +121,8 @@ int gtu_part_receive_sets(struct gtu_part *p, const struct gtu_outbox *o, enum g
 	return rc;
 }
 
-int gtu_part_send_pair(struct gtu_part *p, struct gtu_outbox *o, uint32_t to, uint32_t owner, uint64_t v, uint64_t value)
+int gtu_part_send_pair(struct gtu_part *p, struct gtu_outbox *o, uint32_t to, uint32_t owner, uint64_t v,
+		       uint64_t value)
 {
 	const uint64_t id = v - p->cut[owner];
 	char *at = gtu_outbox_add(o, to, p->id_bytes + 8u);

@@ -54,7 +54,8 @@ static inline int socket_exchange(struct socket_ranks *s, const void *const *out
 			const bool reads = i != s->rank && received[i] < receive_bytes[i];
 			const bool writes = i != s->rank && sent[i] < send_bytes[i];
 
-			wait[i] = (struct pollfd){ reads || writes ? s->to[i] : -1, (short)((reads ? POLLIN : 0) | (writes ? POLLOUT : 0)), 0 };
+			wait[i] = (struct pollfd){ .fd = reads || writes ? s->to[i] : -1,
+						   .events = (short)((reads ? POLLIN : 0) | (writes ? POLLOUT : 0)) };
 			missing = reads || writes ? i : missing;
 		}
 		if (missing == s->size)
@@ -85,7 +86,8 @@ static inline int socket_all_to_all_v(void *context, const void *const *send, co
 	return rc ? rc : socket_exchange(context, send, send_bytes, receive, receive_bytes, e);
 }
 
-static inline int socket_gather(struct socket_ranks *s, const void *mine, uint64_t bytes, void *all, struct gtu_error *e)
+static inline int socket_gather(struct socket_ranks *s, const void *mine, uint64_t bytes, void *all,
+				struct gtu_error *e)
 {
 	const void *send[SOCKET_RANKS_MAX];
 	void *receive[SOCKET_RANKS_MAX];

@@ -28,7 +28,8 @@ static const struct {
 	{ "bfs", (algorithm_fn *)(void *)gtu_bfs, false }, { "sssp", (algorithm_fn *)(void *)gtu_sssp, true },
 	{ "pagerank", (algorithm_fn *)(void *)gtu_pagerank, true },
 	{ "components", (algorithm_fn *)(void *)gtu_components, false },
-	{ "betweenness", (algorithm_fn *)(void *)gtu_betweenness, true }, { "cores", (algorithm_fn *)(void *)gtu_cores, false },
+	{ "betweenness", (algorithm_fn *)(void *)gtu_betweenness, true },
+	{ "cores", (algorithm_fn *)(void *)gtu_cores, false },
 };
 
 /* A value of /proc/self/status in bytes. */
@@ -446,7 +447,8 @@ TEST(memory_of_a_rank)
 #ifdef __SANITIZE_ADDRESS__
 	SKIP("the sanitizer's shadow memory counts as resident");
 #endif
-	struct gtu_graph *g = generate((struct gtu_generate_options){ .kind = GTU_GEN_UNIFORM, .n = 1 << 16, .degree = 64, .seed = 1 });
+	struct gtu_graph *g = generate((struct gtu_generate_options){ .kind = GTU_GEN_UNIFORM, .n = 1 << 16, .degree = 64,
+								      .seed = 1 });
 	const uint64_t whole = g->m * 4 + g->n * 8, slack = 2 << 20;
 	struct job job = job_of(g, 2);
 	char path[256];

@@ -6,8 +6,11 @@
 
 #include "exchange.h"
 
+#define SMALL 16			/* values that a reduction copies */
+
 struct published {
 	const void *data;
+	uint64_t value[2][SMALL];	/* of two reductions in turn */
 	const void *const *send;
 	const uint64_t *send_bytes;
 };
@@ -25,6 +28,7 @@ struct gtu_thread_ranks {
 	struct thread_rank {
 		struct gtu_thread_ranks *group;
 		uint32_t rank;
+		unsigned turn;		/* of value[] */
 	} *rank;
 };
 
@@ -125,14 +129,39 @@ static void combine(enum gtu_reduction how, void *into, const void *values, uint
 		}
 }
 
-static int all_reduce(void *context, enum gtu_reduction how, void *values, uint64_t count, struct gtu_error *err)
+/*
+ * Reduce few values with one barrier: they are copies, so no rank needs to wait until the others have read
+ * its own. The copies of the reduction before stay, which others may still read.
+ */
+static int reduce_few(struct thread_rank *self, enum gtu_reduction how, void *values, uint64_t count,
+		      struct gtu_error *err)
 {
-	const struct thread_rank *self = context;
 	struct gtu_thread_ranks *t = self->group;
-	uint64_t *result = malloc((count + 1) * sizeof(*result));
+	const unsigned turn = self->turn ^= 1;
 	uint32_t i;
 	int rc;
 
+	memcpy(t->of[self->rank].value[turn], values, count * 8);
+	rc = barrier(self, err);
+	if (rc)
+		return rc;
+	memcpy(values, t->of[0].value[turn], count * 8);
+	for (i = 1; i < t->size; i++)
+		combine(how, values, t->of[i].value[turn], count);
+	return 0;
+}
+
+static int all_reduce(void *context, enum gtu_reduction how, void *values, uint64_t count, struct gtu_error *err)
+{
+	struct thread_rank *self = context;
+	struct gtu_thread_ranks *t = self->group;
+	uint64_t *result;
+	uint32_t i;
+	int rc;
+
+	if (count <= SMALL)
+		return reduce_few(self, how, values, count, err);
+	result = malloc(count * sizeof(*result));
 	if (!result)
 		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %llu values", (unsigned long long)count);
 	t->of[self->rank].data = values;
@@ -167,7 +196,7 @@ struct gtu_thread_ranks *gtu_thread_ranks_create(uint32_t size, struct gtu_error
 	pthread_mutex_init(&t->lock, NULL);
 	pthread_cond_init(&t->arrival, NULL);
 	for (i = 0; i < size; i++)
-		t->rank[i] = (struct thread_rank){ t, i };
+		t->rank[i] = (struct thread_rank){ .group = t, .rank = i };
 	return t;
 }
 

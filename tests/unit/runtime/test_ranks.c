@@ -3,11 +3,11 @@
 #include "gtu/ranks.h"
 #include "subjects.h"
 
-#define SIZES 5
-static const unsigned sizes[SIZES] = { 1, 2, 3, 5, 8 };
+#define SIZES 4
+static const unsigned sizes[SIZES] = { 2, 3, 5, 8 };
 static struct gtu_device *list[SIZES];
 
-/* A list of sizes[i] devices, "model,model,..."; one is an ordinary device. */
+/* A list of sizes[i] devices, "model,model,...". */
 static struct gtu_device *list_of(unsigned i)
 {
 	char name[80] = "model";
@@ -86,7 +86,7 @@ static void check_over(const struct gtu_graph *g, const struct expected *e, stru
 	RANKS_RUN("components", size, &opt, gtu_components(over, g, &opt, integer, &s, &err));
 	same_integers(integer, e->component, g->n, label("components", size, &opt));
 	/* ranks traverse every edge once */
-	CHECK(size == 1 || s.edges == g->m);
+	CHECK_EQ(s.edges, g->m);
 	RANKS_RUN("pagerank", size, &opt, gtu_pagerank(over, g, &opt, real, &s, &err));
 	same_reals(real, e->rank, g->n, 1e-9, label("pagerank", size, &opt));
 	CHECK_EQ(s.edges, 5 * g->m);
@@ -100,59 +100,61 @@ static uint32_t units_from, units_to;
 
 static void check(const struct gtu_graph *g)
 {
+	static unsigned turn;
 	void *mark = test_mark();
 	struct expected e;
 
 	expect(g, &e);
-	for (unsigned i = 0; i < SIZES; i++)
+	/* two sizes in turn: on a loaded machine threads wait long for each other */
+	for (unsigned i = turn++ % 2; i < SIZES; i += 2)
 		for (uint32_t unit = units_from; unit <= units_to; unit++)
 			check_over(g, &e, list_of(i), sizes[i], unit);
 	test_end(mark);
 }
 
-static void all_shapes(void)
+static void one_shape(void)
 {
 	uint64_t seed = 1;
 
-	tiny_graphs(check);
-	each_graph(path(40), check);
-	each_graph(ladder(6), check);
-	each_graph(clique(20), check);
 	each_graph(skewed(200, 1500, &seed), check);
 }
 
 TEST(without_a_unit)
 {
 	units_from = units_to = GTU_WITH_NONE;
-	all_shapes();
+	tiny_graphs(check);
+	each_graph(path(11), check);
+	each_graph(ladder(4), check);
+	each_graph(clique(12), check);
+	one_shape();
 }
 
 TEST(with_the_scu)
 {
 	units_from = GTU_WITH_SCU_BASIC;
 	units_to = GTU_WITH_SCU;
-	all_shapes();
+	one_shape();
 }
 
 TEST(with_the_iru)
 {
 	units_from = units_to = GTU_WITH_IRU;
-	all_shapes();
+	one_shape();
 }
 
 TEST(with_the_peg)
 {
 	units_from = units_to = GTU_WITH_PEG;
-	all_shapes();
+	one_shape();
 }
 
 TEST(with_the_weaver)
 {
 	units_from = units_to = GTU_WITH_WEAVER;
-	all_shapes();
+	one_shape();
 }
 
-/* Weights of every type, directed and undirected. */
+/* Weights of every type, directed and undirected, each with another unit. */
 TEST(weights)
 {
 	static const uint32_t types[] = { GTU_WEIGHT_U32, GTU_WEIGHT_F32, GTU_WEIGHT_F64 };
@@ -171,8 +173,7 @@ TEST(weights)
 			else
 				((double *)weight)[i] = (double)w / 7;
 		}
-		units_from = GTU_WITH_NONE;
-		units_to = GTU_WITH_WEAVER;
+		units_from = units_to = t;
 		check(weighted_edges(e.n, e.m, e.src, e.dst, types[t % 3], weight, t < 3 ? GTU_DIRECTED : GTU_UNDIRECTED, 4));
 	}
 }
@@ -186,8 +187,7 @@ TEST(hub)
 		add_edge(&e, 31, i % 64);
 	for (unsigned i = 0; i < 64; i++)
 		add_edge(&e, i, (i + 1) % 64);
-	units_from = GTU_WITH_NONE;
-	units_to = GTU_WITH_SCU;
+	units_from = units_to = GTU_WITH_NONE;
 	each_graph(e, check);
 }
 
@@ -200,7 +200,7 @@ TEST(epsilon_stops_all_ranks)
 
 	open_device();
 	OK(gtu_pagerank(dev, g, &opt, one, &s, &err));
-	OK(gtu_pagerank(list_of(2), g, &opt, many, &t, &err));
+	OK(gtu_pagerank(list_of(1), g, &opt, many, &t, &err));
 	CHECK_EQ(s.iterations, t.iterations);
 	same_reals(many, one, g->n, 1e-9, "pagerank");
 }
@@ -230,7 +230,7 @@ TEST(a_list_runs_whole_algorithms_only)
 	struct gtu_graph *g = generate((struct gtu_generate_options){ .kind = GTU_GEN_UNIFORM, .n = 100, .seed = 1 });
 	struct gtu_algorithm_options opt = { .unit = GTU_WITH_SCU, .end_vertex = 10, .first_vertex = 1 };
 	uint64_t *value = test_alloc(g->n, 8), counter[GTU_UREG_COUNTERS];
-	struct gtu_device *d = list_of(1);
+	struct gtu_device *d = list_of(0);
 	struct gtu_region region;
 	struct gtu_queue *q;
 
@@ -257,11 +257,11 @@ TEST(interruption_ends_all_ranks)
 	struct gtu_algorithm_options opt = { .unit = GTU_WITH_NONE, .progress = &progress, .iterations = 100 };
 	double *rank = test_alloc(g->n, 8);
 
-	FAILS(gtu_pagerank(list_of(2), g, &opt, rank, NULL, &err), GTU_ERR_INTERRUPTED, "interrupted");
+	FAILS(gtu_pagerank(list_of(1), g, &opt, rank, NULL, &err), GTU_ERR_INTERRUPTED, "interrupted");
 	/* the device is usable afterwards */
 	opt.progress = NULL;
 	opt.iterations = 1;
-	OK(gtu_pagerank(list_of(2), g, &opt, rank, NULL, &err));
+	OK(gtu_pagerank(list_of(1), g, &opt, rank, NULL, &err));
 }
 
 TEST(a_damaged_graph_ends_all_ranks)
@@ -274,7 +274,7 @@ TEST(a_damaged_graph_ends_all_ranks)
 	memcpy(col, g->col, sizeof(col));
 	col[7] = 1000;
 	view.col = col;
-	for (unsigned i = 1; i < SIZES; i++)
+	for (unsigned i = 0; i < SIZES; i++)
 		for (uint32_t unit = 0; unit < UNITS; unit++) {
 			struct gtu_algorithm_options opt = { .unit = unit };
 
@@ -284,7 +284,7 @@ TEST(a_damaged_graph_ends_all_ranks)
 	row[7] = 1000;
 	view.col = g->col;
 	view.row = row;
-	for (unsigned i = 1; i < SIZES; i++) {
+	for (unsigned i = 0; i < SIZES; i++) {
 		struct gtu_algorithm_options opt = { .unit = GTU_WITH_NONE };
 
 		FAILS(gtu_components(list_of(i), &view, &opt, value, NULL, &err), GTU_ERR_INPUT, "damaged");

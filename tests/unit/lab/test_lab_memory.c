@@ -430,6 +430,20 @@ TEST(requests_in_flight_limit_the_link)
 	CHECK(a.end[0] - a.begin[0] >= 16000 && a.end[0] - a.begin[0] < 16200);
 }
 
+/* The far side takes 600 ns for a request: with two in flight, a round trip takes 1200 ns. */
+TEST(far_side_serves_requests_one_by_one)
+{
+	struct args a = { .step = { 0, ~0u }, .spread = true };
+
+	hand("link.request=600 ns");
+	run(&a, LAB_HOST);
+	CHECK(a.end[0] - a.begin[0] >= 1000 + 31 * 600 && a.end[0] - a.begin[0] < 1000 + 31 * 600 + 100);
+	hand("link.request=600 ns");
+	a = (struct args){ .step = { 0, ~0u } };
+	run(&a, LAB_HOST);
+	CHECK_EQ(a.end[0] - a.begin[0], 1 + 10 + 1000 + 10 + 4);	/* a request alone: as without */
+}
+
 /* With enough requests in flight, 50 bytes each at 10 GB/s are 5 ns apart. */
 TEST(bandwidth_limits_the_link)
 {

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+/* Stand-in graphs have the locality and the degrees that were measured on real graphs. */
+#include "lab_test.h"
+#include "tools/experiments/lab_standins.h"
+#include "tools/support/graph_order.h"
+
+static struct gtu_graph *standin(struct gtu_generate_options o)
+{
+	struct gtu_graph *g;
+
+	CHECKF(!lab_standin_generate(&o, NULL, &g, &err), "%s", err.text);
+	return g;
+}
+
+static struct graph_order order_of(const struct gtu_graph *g)
+{
+	struct graph_order order;
+
+	CHECKF(!graph_order_measure(g, NULL, &order, &err), "%s", err.text);
+	return order;
+}
+
+/* Mean degree at the end of an edge. */
+static double edge_degree(const struct gtu_graph *g)
+{
+	double sum = 0;
+	uint64_t v;
+
+	for (v = 0; v < g->n; v++)
+		sum += (double)(g->row[v + 1] - g->row[v]) * (double)(g->row[v + 1] - g->row[v]);
+	return sum / (double)g->m;
+}
+
+static bool near(double value, double expected, double part)
+{
+	return fabs(value / expected - 1) <= part;
+}
+
+/* 64 vertices, each with an edge to the one 32 before or behind: one line for each half. */
+TEST(order_is_measured)
+{
+	static uint64_t row[65];
+	static uint32_t col[64];
+	const struct gtu_graph g = { .name = "pairs", .n = 64, .m = 64, .edge_bytes = 4, .row = row, .col = col };
+	struct graph_order order;
+	uint32_t v;
+
+	for (v = 0; v < 64; v++) {
+		row[v + 1] = v + 1;
+		col[v] = v ^ 32;
+	}
+	order = order_of(&g);
+	CHECKF(order.distance == 0.5 && order.lines == 1, "%g, %g", order.distance, order.lines);
+	for (v = 0; v < 64; v++)
+		col[v] = v % 2 ? 0 : 32;
+	order = order_of(&g);
+	CHECKF(order.lines == 2, "%g", order.lines);
+}
+
+/* The values of the real files, by `gtu stat`. */
+TEST(standins_have_measured_locality)
+{
+	static const struct {
+		struct gtu_generate_options o;
+		double distance, lines, degree, edge_degree;
+	} rows[] = {
+		/* delaunay_n13, _n16, cond-mat-2005, bio-CE-CX */
+		{ { .kind = LAB_STANDIN_DELAUNAY, .n = 8192 }, 0.196, 5.79, 6, 6.3 },
+		{ { .kind = LAB_STANDIN_DELAUNAY, .n = 65536 }, 0.192, 5.90, 6, 6.3 },
+		{ { .kind = LAB_STANDIN_COAUTHORS, .n = 40421, .degree = 8.7 }, 0.229, 18.6, 8.7, 27.3 },
+		{ { .kind = LAB_STANDIN_MODULES, .n = 15229, .degree = 32.3 }, 0.165, 17.7, 32.3, 96.2 },
+	};
+	unsigned i;
+
+	for (i = 0; i < LENGTH(rows); i++) {
+		struct gtu_graph *g = standin(rows[i].o);
+		struct graph_order order = order_of(g);
+
+		CHECKF(near(order.lines, rows[i].lines, 0.15) && near(order.distance, rows[i].distance, 0.4), "%s: %g lines, distance %g",
+		       g->name, order.lines, order.distance);
+		CHECKF(near((double)g->m / (double)g->n, rows[i].degree, 0.1) && near(edge_degree(g), rows[i].edge_degree, 0.25),
+		       "%s: degree %g, at an edge %g", g->name, (double)g->m / (double)g->n, edge_degree(g));
+		gtu_graph_close(g);
+	}
+}
+
+/* Another number for each vertex, the same graph: degrees and components stay. */
+TEST(rounds_renumber_a_triangulation)
+{
+	struct gtu_graph *real = generated((struct gtu_generate_options){ .kind = GTU_GEN_DELAUNAY, .n = 5000, .seed = 3 });
+	struct gtu_graph *g = standin((struct gtu_generate_options){ .kind = LAB_STANDIN_DELAUNAY, .n = 5000, .seed = 3 });
+	struct gtu_graph_stat a, b;
+
+	CHECK(!gtu_graph_measure(real, NULL, &a, &err) && !gtu_graph_measure(g, NULL, &b, &err));
+	CHECK_EQ(a.m, b.m);
+	CHECK_EQ(b.components, 1);
+	CHECK(!memcmp(a.histogram, b.histogram, sizeof(a.histogram)));
+	CHECK_EQ(b.self_loops + b.duplicates, 0);
+	gtu_graph_close(real);
+	gtu_graph_close(g);
+}
+
+TEST_MAIN

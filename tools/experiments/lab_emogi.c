@@ -74,9 +74,12 @@ static void request_sizes(struct lab_run *r, unsigned figure, const char *graph,
 {
 	unsigned n;
 
-	for (n = 1; n <= 4; n++)
+	for (n = 1; n <= 4; n++) {
 		lab_run_row(r, figure, graph, rule, paper[n - 1] > 0 ? paper[n - 1] : NAN, emogi_share(seen, n),
 			    "%s: share of %u-byte requests", series, 32 * n);
+		if (n == 1)
+			lab_run_null(r, 0);	/* loads of whole lines, as caches make them */
+	}
 }
 
 /* Bandwidth over the link and of the host's DRAM, over time too. */

@@ -9,10 +9,9 @@
 
 /*
  * GAP-kron and GAP-urand have 2^27 vertices of mean degree 32; Friendster has mean degree 55 and a
- * longest list of 5214 entries; MOLIERE has 222. All but the last have no duplicates. Social networks
- * of the kind of Friendster (soc-Slashdot0902, soc-Epinions1, email-Enron, MIT8) have three to five
- * levels of BFS that reach most pages of the list. Overlapping groups have as many; a power law of
- * this degree has two, since it has no vertices of low degree.
+ * longest list of 5214 entries; MOLIERE has 222. All but the last have no duplicates. FS is made of
+ * overlapping groups, whose BFS has as many levels as that of a real social network of this degree
+ * (MIT8): three that reach most pages of the list.
  */
 static const struct lab_standin standins[] = {
 	{ "GK", { .kind = GTU_GEN_KRONECKER, .degree = 16, .simplify = 1 }, 1, 0 },

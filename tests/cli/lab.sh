@@ -123,7 +123,7 @@ check "gtu lab run sparseweaver runs figure 13 with the paper's entries" gtu lab
 differs "gtu lab run sparseweaver --set wvr.entries changes figure 13" table
 fails_with 2 "gtu lab run sparseweaver refuses 31 entries" "between 32 and 65536" gtu lab run sparseweaver --set wvr.entries=31
 check "gtu lab run graphpeg --figure 10 runs" gtu lab run graphpeg --scale 8 --figure 10 --json p.json
-says "gtu lab run graphpeg checks 270 results against the reference" '"results_checked": 270' p.json
+says "gtu lab run graphpeg checks 306 results against the reference" '"results_checked": 306' p.json
 says "gtu lab run graphpeg reports the mean over all algorithms" '"what": "PEG over hardware worklists"' p.json
 prints "gtu lab run graphpeg --table 4 runs over a file" "table 4  kc: unlimited over 8 entries" gtu lab run graphpeg --table 4 --graph own.mtx --set peg.blocks=1
 prints "lab run graphpeg --table 5 runs over a file" "table 5  kc: unlimited over 24 entries +own.mtx" gtu lab run graphpeg --table 5 --graph own.mtx
@@ -139,9 +139,10 @@ says "gtu lab run graphpeg has the threshold of 512" "8  edges, threshold of 512
 exits 2 "gtu lab run graphpeg refuses a shift of 64" gtu lab run graphpeg --figure 8 --set peg.shift=64
 exits 2 "gtu lab run graphpeg refuses to set an unknown key" gtu lab run graphpeg --set peg.color=3
 check "gtu lab run scu runs" gtu lab run scu --scale 8 --json s.json
-says "gtu lab run scu checks 216 results against the reference" '"results_checked": 216' s.json
+says "gtu lab run scu checks 168 results against the reference" '"results_checked": 168' s.json
 json "gtu lab run scu splits the energy between GPU and SCU" s.json 'sum("energy of the SCU over" in r["what"] and r["graph"] == "mean" for r in d["rows"]) == 6'
-json "gtu lab run scu runs the ablations of grouping" s.json '{r["what"].split(":")[0] for r in d["rows"] if "speed-up by grouping" in r["what"]} == {m + " " + a for m in ("gtx980", "tx1") for a in ("bfs", "sssp", "pr")}'
+check "gtu lab run scu --figure 12 runs" gtu lab run scu --scale 8 --figure 12 --json s12.json
+json "gtu lab run scu --figure 12 runs the ablations of grouping" s12.json '{r["what"].split(":")[0] for r in d["rows"] if "speed-up by grouping" in r["what"]} == {m + " " + a for m in ("gtx980", "tx1") for a in ("bfs", "sssp", "pr")}'
 check "gtu lab run scu runs figure 10 with state bytes" gtu lab run scu --scale 8 --figure 10 --machine tx1 --algorithm bfs --set scu.state_bytes=1 --json state.json
 json "probes of state bytes make the SCU slower" state.json '[r["ours"] for r in d["rows"] if r["what"] == "tx1 bfs: speed-up" and r["graph"] == "mean"][0] < [r["ours"] for r in __import__("json").load(open("s.json"))["rows"] if r["what"] == "tx1 bfs: speed-up" and r["graph"] == "mean"][0]'
 check "gtu lab run scu runs figure 12 with groups of 2" gtu lab run scu --scale 8 --figure 12 --machine tx1 --set scu.group=2
@@ -220,7 +221,7 @@ END
 prints "gtu lab report runs the stages of a file" "^gtu: iru, wait: [0-9.]+ s of processor time$" bash -c '"$@" 2>&1' bash gtu lab report r --short --commit one --causes causes
 says "gtu lab report reports a missing graph" "^gtu: iru, real: not run, .*/none.gtu is missing" "$out"
 says "the page has a miss with its cause" '^\| 16 \| bfs: speed-up in kernels \| mean .*\| the time-out \| wait \| [0-9.]+ \|$' r/fidelity.md
-says "the page has a miss whose cause is not known" '^\| 16 \| sssp: energy.*\| mean .*\| not known \| - \| - \|$' r/fidelity.md
+says "the page has a miss whose cause is not known" '^\| 16 \| .*\| not known \| - \| - \|$' r/fidelity.md
 says "the page has the other reading beside the judged one" '^\| figure \| row \| graph \| paper \| ours \| hash \| verdict \|$' r/fidelity.md
 says "the page names the run's command" '`gtu lab run iru --set iru.timeout=4 cycles --set iru.prefetch=1 --scale 8`' r/fidelity.md
 json "the run has the values of its stage" r/iru.wait.json 'd["set"] == ["iru.timeout=4 cycles", "iru.prefetch=1"] and d["scale"] == 8'
@@ -402,7 +403,8 @@ for isa in sass ptx; do
 	"$counter" --isa $isa "$root/tools/baselines/"*.cu >all
 	holds "$isa: every line of the baselines' kernels has the parameters' form" \
 		test "$(grep -cv '^[a-z_0-9]*\.[a-z_]* = [0-9]* instructions	# source: compiled: [a-z]* of .*: .' all)" = 0
-	holds "$isa: no region of them is empty" test "$(grep -v '_next = ' all | grep -c ' = 0 instructions')" = 0
+	# a kernel may have nothing before its first region
+	holds "$isa: no region of them is empty" test "$(grep -v '_next = \|\.entry = ' all | grep -c ' = 0 instructions')" = 0
 done
 # GraphPEG's counts are those of the script: GUNROCK_SEARCH_STEP = 10 is gunrock_search.step
 "$counter" --isa ptx "$root/tools/baselines/graphpeg.cu" >all

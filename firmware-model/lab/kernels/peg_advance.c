@@ -404,7 +404,6 @@ LAB_INLINE void pop_peg(struct lab_warp *w, const struct pg_args *a, bool filter
 	struct lab_peg_lanes l;
 	struct pg_edges e = { .value = lab_all(0) };
 
-	lab_alu(w, PEG_ENTRY);
 	for (;;) {
 		lab_pop(w, a->peg, &l);
 		lab_alu(w, PEG_POP - 1);
@@ -433,7 +432,6 @@ LAB_INLINE void pop_hwwl(struct lab_warp *w, const struct pg_args *a, bool filte
 	lab_u32 v;
 	lab_mask m;
 
-	lab_alu(w, PEG_ENTRY);
 	while ((m = lab_hwwl_pop(w, a->hwwl, &v))) {
 		lab_alu(w, PEG_POP - 1);
 		w->mask = m;

@@ -75,7 +75,7 @@ LAB_SRC := $(shell find firmware-model/lab -name '*.c')
 NVCC ?= $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 CUDA := libruntime/backend/cuda
 CUDA_FATBIN := build/cuda/kernels.fatbin
-CUDA_SRC := $(wildcard $(CUDA)/*.cu $(CUDA)/*.cuh) $(CUDA)/kernels.h libruntime/graph/compressed.h
+CUDA_SRC := $(wildcard $(CUDA)/kernels/*) $(CUDA)/kernels.h libruntime/graph/compressed.h
 ifneq ($(strip $(NVCC)),)
 CUDA_MAJOR := $(shell $(NVCC) --version | sed -n 's/.*release \([0-9]*\)\..*/\1/p')
 CUDA_FLAGS := -DGTU_CUDA_FATBIN='"$(CUDA_FATBIN)"' -DGTU_CUDA_MAJOR=$(CUDA_MAJOR)
@@ -115,9 +115,9 @@ $(B)/obj/%.o: %.c | $(B)/.headers
 ifneq ($(strip $(NVCC)),)
 $(CUDA_FATBIN): $(CUDA_SRC)
 	@mkdir -p $(@D)
-	$(call say,NVCC,$(CUDA)/kernels.cu)
+	$(call say,NVCC,$(CUDA)/kernels/kernels.cu)
 	$(Q)$(NVCC) -O3 -std=c++17 -fatbin -gencode arch=compute_90,code=sm_90 \
-		-gencode arch=compute_80,code=compute_80 -I. -o $@.part $(CUDA)/kernels.cu
+		-gencode arch=compute_80,code=compute_80 -I. -o $@.part $(CUDA)/kernels/kernels.cu
 	@mv $@.part $@
 $(B)/obj/$(CUDA)/kernels_blob.o: CPPFLAGS += $(CUDA_FLAGS)
 $(B)/obj/$(CUDA)/kernels_blob.o: $(CUDA_FATBIN)
@@ -220,7 +220,7 @@ TEST_CUDA := $(wildcard tests/cuda/*.cu)
 TEST_CUDA_HEADERS := $(wildcard include/gtu/*.cuh tests/cuda/*.h) include/gtu/weave.h include/uapi/gtu/hw.h
 build/tests/fake/kernels.list: $(CUDA_SRC) $(TEST_CUDA) $(TEST_CUDA_HEADERS)
 	@mkdir -p $(@D)
-	$(Q)printf '#include "%s"\n' $(CUDA)/kernels.cu $(TEST_CUDA) | $(CXX) -E -P $(CPU_FLAGS) -x c++ - | \
+	$(Q)printf '#include "%s"\n' $(CUDA)/kernels/kernels.cu $(TEST_CUDA) | $(CXX) -E -P $(CPU_FLAGS) -x c++ - | \
 		tr '\n\t' '  ' | tr -s ' ' | \
 		grep -oE '$(CPU_KERNEL)' | sed -E 's/.* ([A-Za-z0-9_]+)\($$/KERNEL(\1)/' >$@.part
 	@mv $@.part $@

@@ -10,7 +10,7 @@
 
 #include "cuda_cpu.h"
 
-#include "libruntime/backend/cuda/kernels.cu"
+#include "libruntime/backend/cuda/kernels/kernels.cu"
 #include "tests/cuda/listings.cu"
 #include "tests/cuda/records.cu"
 #include "tests/cuda/weave.cu"

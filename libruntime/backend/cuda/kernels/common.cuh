@@ -4,7 +4,7 @@
 #define GTU_CUDA_COMMON_CUH
 
 #include "libruntime/graph/compressed.h"
-#include "kernels.h"
+#include "libruntime/backend/cuda/kernels.h"
 
 typedef uint32_t u32;
 typedef uint64_t u64;

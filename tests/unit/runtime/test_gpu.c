@@ -13,10 +13,10 @@
 
 /*
  * On a CPU the full set takes minutes: each graph uses a half of the placements in rotation, and a
- * sixth under the sanitizers, which instrument the library but not the kernels.
+ * twelfth under the sanitizers, which instrument the library but not the kernels.
  */
 #if defined(ON_CPU) && defined(__SANITIZE_ADDRESS__)
-#define SPARSE 6u
+#define SPARSE 12u
 #elif defined(ON_CPU)
 #define SPARSE 2u
 #else

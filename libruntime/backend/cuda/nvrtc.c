@@ -79,11 +79,12 @@ static int load(struct nvrtc *api, struct gtu_error *err)
 	size_t i;
 
 	memset(api, 0, sizeof(*api));
+	/* the library stays: it never frees what its C++ runtime allocates when it is loaded */
 	if (chosen && *chosen)
-		api->library = dlopen(chosen, RTLD_NOW | RTLD_LOCAL);
+		api->library = dlopen(chosen, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 	else
 		for (i = 0; i < sizeof(names) / sizeof(names[0]) && !api->library; i++)
-			api->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+			api->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 	if (!api->library)
 		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "there is no NVRTC on this computer, which compiles programs for a "
 				"GPU: %s; install it (part of NVIDIA's CUDA toolkit), or compile the program by nvcc", dlerror());

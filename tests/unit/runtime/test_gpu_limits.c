@@ -162,8 +162,8 @@ static void fail_each(const struct gpu_algorithm *a, uint32_t edges, CUresult fa
 	CHECK(i > 20);
 	OK(rc);
 	gpu_algorithm_check(a, g, got, want, "without a failure");
-	/* memory that is refused once is a cache that is left out, or another kind of memory */
-	CHECKF(failure != CUDA_ERROR_OUT_OF_MEMORY || results, "%s ended with an error each time", a->name);
+	/* memory that is refused once is a cache that is left out, or another kind of memory; few calls see it */
+	CHECKF(failure != CUDA_ERROR_OUT_OF_MEMORY || results || CALL_STEP > 1, "%s ended with an error each time", a->name);
 	gtu_close(dev);
 	dev = NULL;
 	CHECK(!fake->contexts && !fake->pushed);

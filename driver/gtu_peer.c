@@ -142,6 +142,7 @@ static void gtu_peer_unmap(struct dma_buf_attachment *attach, struct sg_table *s
 
 	gtu_peer_free(attach->dev, sgt, sgt->nents, dir);
 	WRITE_ONCE(gtu->peers_mapped, gtu->peers_mapped - 1);
+	smp_mb(); /* pairs with prepare_to_wait_event() in gtu_peers_stop() */
 	wake_up_var(&gtu->peers_mapped);
 }
 

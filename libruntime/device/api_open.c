@@ -58,8 +58,8 @@ int gtu_open(const char *name, struct gtu_device **out, struct gtu_error *err)
 	else
 		return gtu_fail(err, GTU_ERR_USAGE,
 				"there is no device \"%s\": use \"model\" (in this process; "
-				"\"model:scu_width=1\" sets a parameter), \"/dev/gtu0\" or "
-				"\"cuda:0\"", name);
+				"\"model:scu_width=1\" sets a parameter), \"/dev/gtu0\", "
+				"\"cuda:0\", or a list such as \"model,model\"", name);
 	return gtu_open_by(ops, name, out, err);
 }
 

@@ -90,7 +90,7 @@ given "this machine has a /dev/gtu0" test ! -e /dev/gtu0
 told 1 "no driver" /dev/gtu0 "as root: modprobe gtu|is it on the bus" gtu run bfs g.txt --device /dev/gtu0
 always
 told 2 "a device file of another driver" /dev/null "use a device node such as /dev/gtu0" gtu run bfs g.txt --device /dev/null
-told 2 "an unknown kind of device" '"gpu"' 'use "model".*"/dev/gtu0" or "cuda:0"' gtu run bfs g.txt --device gpu
+told 2 "an unknown kind of device" '"gpu"' 'use "model".*"/dev/gtu0", "cuda:0", or a list' gtu run bfs g.txt --device gpu
 given "gtu was built without nvcc" eval '! gtu run bfs g.txt --device cuda:0 2>&1 | grep -q "without nvcc"'
 told 1 "no GPU driver" libcuda "install NVIDIA's driver, or use another device" \
 	env GTU_CUDA_LIBRARY=libcuda-that-nobody-has.so.1 gtu run bfs g.txt --device cuda:0

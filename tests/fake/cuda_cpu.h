@@ -43,8 +43,8 @@ void cpu_yield(void);
 void cpu_preempt(void);
 /* Wait until all threads of the block arrive. */
 void cpu_meet(void);
-/* Wait until the lanes of @mask arrive, and exchange their values: out[32]. */
-void cpu_exchange(unsigned mask, uint64_t mine, uint64_t *out);
+/* Wait until the lanes of @mask arrive, and exchange their values. Returns 32 of them, valid until the thread yields. */
+const uint64_t *cpu_exchange(unsigned mask, uint64_t mine);
 
 template <typename T> static inline uint64_t cpu_bits(T x)
 {
@@ -63,9 +63,8 @@ template <typename T> static inline T cpu_value(uint64_t bits)
 
 template <typename T> static inline T cpu_from(unsigned mask, T x, unsigned lane, bool other)
 {
-	uint64_t all[32];
+	const uint64_t *all = cpu_exchange(mask, cpu_bits(x));
 
-	cpu_exchange(mask, cpu_bits(x), all);
 	return other && lane < 32 ? cpu_value<T>(all[lane]) : x;
 }
 template <typename T> static inline T __shfl_sync(unsigned mask, T x, int lane)
@@ -84,21 +83,19 @@ template <typename T> static inline T __shfl_up_sync(unsigned mask, T x, unsigne
 }
 static inline unsigned __ballot_sync(unsigned mask, bool x)
 {
-	uint64_t all[32];
-	unsigned word = 0, i;
+	const uint64_t *all = cpu_exchange(mask, x);
+	unsigned word = 0;
 
-	cpu_exchange(mask, x, all);
-	for (i = 0; i < 32; i++)
+	for (unsigned i = 0; i < 32; i++)
 		word |= (unsigned)(mask >> i & 1 && all[i]) << i;
 	return word;
 }
 static inline unsigned __reduce_add_sync(unsigned mask, unsigned x)
 {
-	uint64_t all[32];
-	unsigned sum = 0, i;
+	const uint64_t *all = cpu_exchange(mask, x);
+	unsigned sum = 0;
 
-	cpu_exchange(mask, x, all);
-	for (i = 0; i < 32; i++)
+	for (unsigned i = 0; i < 32; i++)
 		sum += mask >> i & 1 ? (unsigned)all[i] : 0;
 	return sum;
 }
@@ -116,9 +113,7 @@ static inline unsigned __activemask(void)
 }
 static inline void __syncwarp(unsigned mask = 0xffffffff)
 {
-	uint64_t all[32];
-
-	cpu_exchange(mask, 0, all);
+	cpu_exchange(mask, 0);
 }
 static inline void __syncthreads(void)
 {

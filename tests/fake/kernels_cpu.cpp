@@ -17,6 +17,7 @@
 
 #define THREADS_MOST	1024
 #define STACK		(256 << 10)
+#define STACK_STEP	192u		/* bytes by which each thread's stack begins lower than the one before */
 #define SWITCH		64u		/* one atomic operation of this many lets other threads run first */
 #define PASSES		4u		/* most times that a block's threads run before another block's */
 
@@ -133,7 +134,8 @@ void enter(unsigned i)
 	f->begun = true;
 	getcontext(&f->first);
 	f->first.uc_stack.ss_sp = here->stacks + (size_t)i * STACK;
-	f->first.uc_stack.ss_size = STACK;
+	/* stacks in use fall on different sets of the caches */
+	f->first.uc_stack.ss_size = STACK - STACK_STEP * i;
 	makecontext(&f->first, live, 0);
 	setcontext(&f->first);
 }
@@ -241,7 +243,7 @@ void cpu_meet(void)
 	wait_for(&here->everybody, threads);
 }
 
-void cpu_exchange(unsigned mask, uint64_t mine, uint64_t *out)
+const uint64_t *cpu_exchange(unsigned mask, uint64_t mine)
 {
 	warp *w = &here->warps[now / 32];
 	gathering *g = nullptr;
@@ -251,16 +253,21 @@ void cpu_exchange(unsigned mask, uint64_t mine, uint64_t *out)
 		fprintf(stderr, "a lane takes part in a warp operation without being in its mask\n");
 		abort();
 	}
-	for (auto &have : w->group)
-		if (have.mask == mask || (!g && !have.of.came && !have.unread))
+	for (auto &have : w->group) {
+		if (have.mask == mask) {
 			g = &have;
+			break;
+		}
+		if (!g && !have.of.came && !have.unread)
+			g = &have;
+	}
 	g->mask = mask;
 	g->unread++;
 	value = g->value[g->of.round & 1];
 	value[now & 31] = mine;
 	wait_for(&g->of, (unsigned)__builtin_popcount(mask));
-	memcpy(out, value, 32 * sizeof(*out));
 	g->unread--;
+	return value;
 }
 
 /* The variable of a module with this name; NULL if there is none. */

@@ -49,12 +49,19 @@ template <typename R> __device__ static void labels_collect(const gpu_graph &g, 
 	collect<R>(g, queue, [&](u32 v) { return (items_of_vertex<R>(g, v) == 1) == (few != 0); });
 }
 
+/* A warp's table, outside of the template so that it exists once. */
+__device__ static inline label_slot *table_of_warp(void)
+{
+	__shared__ label_slot tables[GPU_BLOCK / 32][LABEL_SLOTS];
+
+	return tables[threadIdx.x / 32];
+}
+
 /* Lists of one piece. */
 template <typename R>
 __device__ static void labels_few(const gpu_graph &g, const u64 *queue, u64 count, const u32 *label, u64 *best)
 {
-	__shared__ label_slot tables[GPU_BLOCK / 32][LABEL_SLOTS];
-	label_slot *table = tables[threadIdx.x / 32];
+	label_slot *table = table_of_warp();
 
 	each_item(g, queue, count, [&](u32 v, u32 chunk, tally &t) {
 		const u64 degree = row_at(g, v + 1ull) - row_at(g, v);

@@ -61,14 +61,24 @@ __device__ static inline u32 place_of(const u32 *target, u32 n, u32 to)
 	return low < n && target[low] == to ? low : n;
 }
 
+/* A warp's slice and piece in shared memory, outside of the templates so that it exists once. */
+struct triangle_lists {
+	u32 slice[TRIANGLE_SLICE], piece[TRIANGLE_PIECE];
+	uint8_t in_slice[TRIANGLE_SLICE], in_piece[TRIANGLE_PIECE];
+};
+__device__ static inline triangle_lists &lists_of_warp(void)
+{
+	__shared__ triangle_lists lists[GPU_BLOCK / 32];
+
+	return lists[threadIdx.x / 32];
+}
+
 template <typename R, typename C>
 __device__ static void triangles(const gpu_graph &g, const u64 *queue, u64 count, u64 *closed)
 {
-	__shared__ u32 slices[GPU_BLOCK / 32][TRIANGLE_SLICE], pieces[GPU_BLOCK / 32][TRIANGLE_PIECE];
-	__shared__ uint8_t slice_counts[GPU_BLOCK / 32][TRIANGLE_SLICE], piece_counts[GPU_BLOCK / 32][TRIANGLE_PIECE];
-	const u32 warp = threadIdx.x / 32;
-	u32 *slice = slices[warp], *piece = pieces[warp];
-	uint8_t *in_slice = slice_counts[warp], *in_piece = piece_counts[warp];
+	triangle_lists &lists = lists_of_warp();
+	u32 *slice = lists.slice, *piece = lists.piece;
+	uint8_t *in_slice = lists.in_slice, *in_piece = lists.in_piece;
 	u64 edges = 0;
 
 	each_item(g, queue, count, [&](u32 v, u32 chunk, tally &t) {

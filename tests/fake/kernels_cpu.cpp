@@ -30,11 +30,9 @@ struct meeting {
 	unsigned came, round;
 };
 struct fiber {
-	jmp_buf at;
-	ucontext_t first;
-	bool begun, done;
 	const meeting *waits;		/* waits until its round differs */
 	unsigned round;			/* from this one */
+	bool begun, done;
 };
 /* A meeting of the lanes of a mask. A lane takes part in one at a time, so a warp has at most 32. */
 struct gathering {
@@ -47,7 +45,8 @@ struct warp {
 };
 /* A place for a block on the simulated GPU. */
 struct resident {
-	fiber fibers[THREADS_MOST];
+	fiber fibers[THREADS_MOST];	/* short, because each pass looks at all of them */
+	jmp_buf at[THREADS_MOST];	/* of the fibers */
 	warp warps[THREADS_MOST / 32];
 	meeting everybody;
 	unsigned index, left;		/* of the block; threads that have not ended */
@@ -106,7 +105,7 @@ void switch_to(resident *r)
 
 void leave(void)
 {
-	if (!_setjmp(here->fibers[now].at))
+	if (!_setjmp(here->at[now]))
 		_longjmp(scheduler, 1);
 }
 
@@ -123,6 +122,7 @@ void live(void)
 void enter(unsigned i)
 {
 	fiber *f = &here->fibers[i];
+	static ucontext_t first;
 
 	now = i;
 	threadIdx.x = i;
@@ -130,14 +130,14 @@ void enter(unsigned i)
 	if (_setjmp(scheduler))
 		return;
 	if (f->begun)
-		_longjmp(f->at, 1);
+		_longjmp(here->at[i], 1);
 	f->begun = true;
-	getcontext(&f->first);
-	f->first.uc_stack.ss_sp = here->stacks + (size_t)i * STACK;
+	getcontext(&first);
+	first.uc_stack.ss_sp = here->stacks + (size_t)i * STACK;
 	/* stacks in use fall on different sets of the caches */
-	f->first.uc_stack.ss_size = STACK - STACK_STEP * i;
-	makecontext(&f->first, live, 0);
-	setcontext(&f->first);
+	first.uc_stack.ss_size = STACK - STACK_STEP * i;
+	makecontext(&first, live, 0);
+	setcontext(&first);
 }
 
 void wait_for(meeting *m, unsigned all)

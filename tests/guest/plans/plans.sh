@@ -11,7 +11,7 @@ first=()
 # prefix of a kselftest's command. `make test` runs the tests of random and repeated calls for a shorter time than the
 # other plans; a debug kernel needs longer time limits.
 settings=
-shorter="GTU_SECONDS=3 GTU_JOBS=200000 GTU_ROUNDS=4 "
+shorter="GTU_SECONDS=2 GTU_JOBS=200000 GTU_ROUNDS=3 "
 longer="KSELFTEST_SLOW=4 "
 
 skip_all() { echo "1..0 # SKIP $*"; exit 0; }
@@ -472,7 +472,7 @@ run_plan() (
 	6.12)
 		need 6.12
 		units="scu weaver"
-		kselftest_arguments "" gtu_test pin_test queue_test dmabuf_test nocopy_test event_test stream_test huge_test pmu_test usage_test
+		kselftest_arguments "" gtu_test pin_test queue_test dmabuf_test nocopy_test event_test stream_test huge_test pmu_test
 		sound_guest "$1" 6.12 --devices 2 --limit 900 ;;
 	graphs)
 		need distribution

@@ -149,8 +149,8 @@ for page in gtu.1 gtu-{info,doctor,generate,convert,stat,run,lab,bench,report,to
 			check "the example of $page runs: $command" bash -o pipefail -c "$command" ;; # not everywhere
 		*mpirun*)
 			needs mpirun
-			check "the example of $page runs: $command" env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
-				OMPI_MCA_rmaps_base_oversubscribe=1 bash -o pipefail -c "$command" ;;
+			check "the example of $page runs: $command" env "${many_ranks[@]}" \
+				bash -o pipefail -c "$command" ;;
 		*"| jq"*)
 			needs jq
 			check "the example of $page runs: $command" bash -o pipefail -c "$command" ;;

@@ -24,6 +24,21 @@ blocks() {
 	END { print markers + 0, fences + 0, commands + 0 }' "$1"
 }
 
+# uses_absent COMMAND: whether it names one of the files $absent, or has a pattern that matches it
+uses_absent() {
+	local words word file
+
+	read -ra words <<<"$(tr '()<>|;' ' ' <<<"$1")"
+	for file in $absent; do
+		[[ $1 != *"${file##*/}"* ]] || return 0
+		for word in "${words[@]}"; do
+			# shellcheck disable=SC2053 # a pattern
+			[[ ${file##*/} != ${word##*/} ]] || return 0
+		done
+	done
+	return 1
+}
+
 all=0
 for document in "$root"/README.md "$root"/Documentation/*.md; do
 	name=$(basename "$document" .md)
@@ -35,11 +50,13 @@ for document in "$root"/README.md "$root"/Documentation/*.md; do
 	for command in "$name"/.blocks/*.command; do
 		[ -e "$command" ] || continue
 		text=$(cat "$command")
-		# a command that copies graphs, and the commands that use the copies
-		[ -d "$shared" ] || for file in $(grep -o '\.\./shared/[^ ]*' <<<"$text"); do absent+=" ${file##*/}"; done
-		for file in $absent; do
-			[[ $text != *"$file"* ]] || { skip "$name.md: '$text' prints what the document shows" "no graphs beside the source (set GTU_SHARED)"; continue 2; }
-		done
+		# a command that copies graphs, and the commands that use the copies or what such a command writes
+		[ -d "$shared" ] || for file in $(grep -o '\.\./shared/[^ ]*' <<<"$text"); do absent+=" $(eval "set -f; echo ${file//\$/\\$}")"; done
+		if uses_absent "$text"; then
+			absent+=" $(grep -oP '>\K[^ ;|()]+' <<<"$text" | tr '\n' ' ')"
+			skip "$name.md: '$text' prints what the document shows" "no graphs beside the source (set GTU_SHARED)"
+			continue
+		fi
 		(cd "$name" && timeout 120 bash -c "$text" >"$work/got" 2>&1 </dev/null)
 		status=$?
 		check "$name.md: '$text' succeeds" test $status -eq 0

@@ -28,6 +28,10 @@ fi
 # no check reads what the caller of the script has on standard input
 exec </dev/null
 cd "$work" || exit 1
+# the environment of mpirun: as root, and more processes than processors (Open MPI 4, and 5)
+# shellcheck disable=SC2034 # for scripts
+many_ranks=(OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+	PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe)
 count=0 failed=0 finished= missing= cleanup=()
 out=$work/.out err=$work/.err turn=0 running=
 declare -A reached=() makes_checks=([exits]= [check]= [holds]= [python]= [verified]= [says]= [lacks]= [empty]= [same]= [at_least]=

@@ -64,7 +64,7 @@ static const char options_help[] =
 	GPU_OPTIONS_HELP "\n"
 	"Under mpirun, every process opens --device and its part of the graph, and rank 0 prints; this\n"
 	"needs libgtu-mpi.so (package libgtu-mpi1). A container is opened in parts, other files whole.\n"
-	"  mpirun -n 4 gtu run bfs G.gtu --device model\n\n"
+	"  mpirun -n 4 gtu run bfs G.gtu --device model     with fewer cores: mpirun --oversubscribe ...\n\n"
 	"Values: bfs hops, 9223372036854775807 if there is no path; sssp distances, infinity if there is\n"
 	"none; pr and bc reals with 17 digits; cc the smallest id of the component; stcon one line, the\n"
 	"target and its hops; gc colours from 0; kc core numbers; cdlp the community's label, an id; lcc\n"

@@ -13,6 +13,7 @@
 
 #include "gtu/gpu.h"
 #include "gpu_algorithms.h"
+#include "tests/fake/cpu_kernels.h"
 #include "tests/fake/fake_cuda.h"
 
 static struct fake_cuda *fake, fresh;

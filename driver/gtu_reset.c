@@ -239,6 +239,7 @@ bool gtu_force_quiesce(struct gtu_ctx *ctx, const char *why)
  */
 void gtu_reset_begin(struct gtu_device *gtu)
 {
+	gtu_peers_stop(gtu);
 	mutex_lock(&gtu->mbox_lock);
 	WRITE_ONCE(gtu->epoch, 0);
 	gtu_counters_stop(gtu);
@@ -269,6 +270,8 @@ void gtu_reset_end(struct gtu_device *gtu)
 	/* Wake again: the device wrote queue states until it was reset. */
 	gtu_queues_wake(gtu);
 	mutex_unlock(&gtu->mbox_lock);
+	if (!ret)
+		gtu_peers_start(gtu);
 }
 
 /**

@@ -372,6 +372,54 @@ TEST_F_TIMEOUT(peer, removal, 60)
 	ASSERT_LE(0, self->fd);
 }
 
+/*
+ * An importer unmaps the memory before the device stops, whatever stops it, and maps it again
+ * afterwards with its contents. It is told twice: of the stop, and that it can map again.
+ */
+static void stop_and_go(struct __test_metadata *_metadata, FIXTURE_DATA(peer) *self, int stopped, bool keeps)
+{
+	struct peer_ioctl p;
+
+	ASSERT_EQ(0, stopped);
+	ASSERT_EQ(0, call(self->importer, PEER_STATE, &p));
+	EXPECT_EQ(0u, p.mapped);
+	EXPECT_EQ(2u, p.notified);
+	close(self->importer);
+	self->importer = open("/dev/gtu_peer", O_RDWR | O_CLOEXEC);
+	EXPECT_EQ(0, attach(self->importer, self->e.fd, self->other, PEER_ALLOW, &p));
+	EXPECT_EQ(1u, p.mapped);
+	/* the context survives a sleep, not a reset */
+	EXPECT_EQ(keeps ? 0 : ENODEV, export_again(self->fd, RW, &self->e));
+}
+
+TEST_F_TIMEOUT(peer, system_sleep, 60)
+{
+	struct peer_ioctl p;
+
+	if (write_to("/sys/power/pm_test", "devices"))
+		SKIP(return, "the kernel has no CONFIG_PM_SLEEP_DEBUG");
+	write_to("/sys/module/suspend/parameters/pm_test_delay", "0");
+	ASSERT_EQ(0, attach(self->importer, self->e.fd, self->other, PEER_ALLOW, &p));
+	stop_and_go(_metadata, self, write_to("/sys/power/state", "mem"), true);
+	write_to("/sys/power/pm_test", "none");
+}
+
+TEST_F_TIMEOUT(peer, function_reset, 60)
+{
+	struct peer_ioctl p;
+	char path[128];
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/reset", self->function);
+	if (access(path, W_OK))
+		SKIP(return, "the function cannot be reset");
+	ASSERT_EQ(0, attach(self->importer, self->e.fd, self->other, PEER_ALLOW, &p));
+	stop_and_go(_metadata, self, write_to(path, "1"), false);
+	close(self->e.fd);
+	close(self->fd);
+	self->fd = reopen();
+	ASSERT_LE(0, self->fd);
+}
+
 /* A second GTU is such an importer. The exporter cannot be. */
 TEST_F_TIMEOUT(peer, another_gtu, 60)
 {

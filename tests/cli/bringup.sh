@@ -201,6 +201,19 @@ json "gtu bringup runs every step over the socket" socket.json \
 	'd["failed"] == 0 and {f["state"] for f in d["findings"]} == {"ok"}' \
 	'set(d["seconds"]) == set("config identity registers mailbox aperture doorbells flr dma irqs units lockstep".split())' \
 	'd["lockstep"]["agreed"] == 20000'
+# a user's machine reaches the server of the same user
+if [ "$(id -u)" = 0 ]; then
+	needs setpriv
+	chmod 711 . && mkdir theirs && cp "$bin/gtu" theirs && chown 65534 theirs
+	nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+	"${nobody[@]}" theirs/gtu --quiet serve --socket theirs/s >served 2>&1 &
+	server=$!
+	wait_until $server test -S theirs/s
+	check "gtu serve serves the user who started it" "${nobody[@]}" theirs/gtu bringup --device socket:theirs/s --only identity
+	end_server
+	empty "gtu serve refuses no connection of the user who started it" served
+	always
+fi
 for bug in w1c dma-32 msix-mask data; do
 	serve --bug $bug
 	exits 4 "gtu bringup fails a function behind a socket with the bug $bug" gtu bringup --device socket:s

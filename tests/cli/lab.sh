@@ -328,8 +328,10 @@ totals = re.search(r"^\| all \| (\d+) \| (\d+) \|", text, re.M)
 assert len(sections) == 5 and (sum(int(s[1]) for s in sections), sum(int(s[0]) for s in sections)) == (int(totals[1]), int(totals[2]))
 END
 python "the page has the structure of Documentation/fidelity.md and every judged row" page.py "$root/Documentation/fidelity.md"
+needs python3
 sed 's/| null model | rule | verdict |/| rule | verdict |/' "$root/Documentation/fidelity.md" >other.md
 exits 1 "a page with other columns is found" python3 page.py other.md
+always
 python "values are calibrated only on rows that are not judged" "$root" <<'END'
 import glob, json, os, re, sys
 root = sys.argv[1]

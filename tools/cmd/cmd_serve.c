@@ -44,6 +44,7 @@ struct server {
 	bool map_aperture, once, trace;
 
 	int listener, signals;
+	uid_t user;			/* who may connect, besides root; the sandbox has no geteuid() */
 	struct pci_function *function;	/* in the state after power-on until a machine attaches */
 	struct vfio_user *peer;
 	uint64_t greet_by;		/* deadline of the peer's version, by gtu_now_ns() */
@@ -333,9 +334,9 @@ static int accept_peer(struct server *s, struct gtu_error *err)
 	if (fd < 0)
 		return 0;
 	getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size);
-	if (who.uid && who.uid != geteuid()) {
+	if (who.uid && who.uid != s->user) {
 		fprintf(stderr, "gtu serve: refused a connection of user %u; run the machine as user %u or as root\n",
-			who.uid, geteuid());
+			who.uid, s->user);
 		close(fd);
 		return 0;
 	}
@@ -515,7 +516,7 @@ int cmd_serve(int argc, char **argv)
 		{ "help", no_argument, NULL, HELP },
 		{ NULL, 0, NULL, 0 },
 	};
-	struct server s = { .listener = -1, .signals = -1, .setup.seed = 1 };
+	struct server s = { .listener = -1, .signals = -1, .user = geteuid(), .setup.seed = 1 };
 	uint64_t aperture = APERTURE_DEFAULT;
 	struct gtu_error err = { .text = "" };
 	char *path = NULL;

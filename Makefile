@@ -346,8 +346,9 @@ lab-report: all
 	[ -z "$$changed" ] || commit+=" with changes $$({ git diff HEAD -- $(LAB_SOURCES); echo "$$changed"; } | sha1sum | head -c 12)"; \
 	mkdir -p $(LAB_FOLDER); \
 	$(B)/gtu lab report $(LAB_FOLDER) --commit "$${commit:-gtu $(VERSION)}" \
-		$(if $(filter short,$(SCALE)),--short,--output Documentation/fidelity.md)
-	@$(B)/gtu report $(LAB_PAPERS:%=$(LAB_FOLDER)/%.json) -o $(LAB_FOLDER)/fidelity.html
+		$(if $(filter short,$(SCALE)),--short,--complete --output Documentation/fidelity.md) || failed=$$?; \
+	$(B)/gtu report $(LAB_PAPERS:%=$(LAB_FOLDER)/%.json) -o $(LAB_FOLDER)/fidelity.html; \
+	exit $${failed:-0}
 
 INSTALL_WORDS := DESTDIR PREFIX LIBDIR SYSCONFDIR MANDIR DOCDIR UDEVDIR SYSUSERSDIR BASHDIR ZSHDIR PYTHONDIR B ABI
 .PHONY: uninstall

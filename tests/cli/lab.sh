@@ -225,6 +225,26 @@ says "the page has a miss whose cause is not known" '^\| 16 \| .*\| not known \|
 says "the page has the other reading beside the judged one" '^\| figure \| row \| graph \| paper \| ours \| hash \| verdict \|$' r/fidelity.md
 says "the page names the run's command" '`gtu lab run iru --set iru.timeout=4 cycles --set iru.prefetch=1 --scale 8`' r/fidelity.md
 json "the run has the values of its stage" r/iru.wait.json 'd["set"] == ["iru.timeout=4 cycles", "iru.prefetch=1"] and d["scale"] == 8'
+rm r/fidelity.md
+fails_with 3 "gtu lab report --complete refuses misses without a cause" "[0-9]+ missed rows have no cause in tools/experiments" with_causes --complete
+says "gtu lab report --complete lists the misses without a cause" '^sparseweaver.fidelity: figure 10 \| mean \| .*: missed without a cause$' "$err"
+lacks "gtu lab report --complete lists no miss with a cause" '^iru.fidelity: figure 16 ' "$err"
+holds "gtu lab report --complete writes the page before it fails" test -s r/fidelity.md
+python "each paper has a cause for all its figures with misses" causes $papers <<'END'
+import json, sys
+for name in sys.argv[2:]:
+    rows = [r for r in json.load(open("r/%s.json" % name))["rows"] if r["verdict"] == "missed"]
+    figures = {str(r["figure"]) if "figure" in r else "table %d" % r["table"] for r in rows}
+    with open("%s/%s.fidelity" % (sys.argv[1], name), "w") as f:
+        f.writelines("cause %s | * | * | - | not known: nothing was tried\n" % x for x in figures)
+END
+check "gtu lab report --complete passes if every miss has a cause" with_causes --complete
+echo "stage one cause --figure 12 --set iru.prefetch=1" >>causes/iru.fidelity
+sed -i '1,$s/^cause 16 .*$/cause 16 | mean | * | one | a run without the row/' causes/iru.fidelity
+fails_with 3 "gtu lab report --complete refuses a run that lacks the row" "missed row" with_causes --complete
+says "gtu lab report --complete names the run that lacks the row" "missed, and the run 'one' lacks the row$" "$err"
+exits 2 "gtu lab run refuses --complete" gtu lab run iru --complete
+prints "make lab-report wants a cause for every miss" "--complete --output" make -C "$root" -n lab-report
 cat >lines <<'END'
 stage
 stage a

@@ -22,7 +22,8 @@ static const char help[] =
 	"       gtu lab run PAPER [--figure N | --table N] [--graph FILE]... [--scale N] [--machine NAME|FILE]\n"
 	"                   [--algorithm NAME] [--set KEY=VALUE]... [--sweep KEY=V1,V2,...] [--json FILE|-]\n"
 	"                   [--plot FILE.svg|-] [--device cuda:N]\n"
-	"       gtu lab report FOLDER [--short] [--commit TEXT] [--output FILE.md] [--causes FOLDER]\n\n"
+	"       gtu lab report FOLDER [--short] [--commit TEXT] [--output FILE.md] [--causes FOLDER]\n"
+	"                   [--complete]\n\n"
 	"The laboratory: a model of a GPU's warps, coalescer, caches, crossbar, DRAM and link, in which the units\n"
 	"are measured. Documentation/laboratory.md describes the model and its validation.\n\n"
 	"  list                  list the machines and the experiments\n"
@@ -44,6 +45,7 @@ static const char help[] =
 	"  --output FILE.md      report: the page\n"
 	"  --causes FOLDER       report: read further runs and causes of misses from FOLDER/PAPER.fidelity instead of the\n"
 	"                        sources' tools/experiments; Documentation/laboratory.md explains these files\n"
+	"  --complete            report: list the misses without a cause, and end with exit code 3 if there are any\n"
 	"  --figure N, --table N  that figure or table only\n"
 	"  --graph FILE          use these graphs instead of generated stand-ins for the paper's graphs\n"
 	"  --scale N             generate stand-ins of about 2^N vertices\n"
@@ -440,6 +442,7 @@ int cmd_lab(int argc, char **argv)
 		{ "commit", required_argument, NULL, 'C' },
 		{ "output", required_argument, NULL, 'O' },
 		{ "causes", required_argument, NULL, 'A' },
+		{ "complete", no_argument, NULL, 'M' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -464,6 +467,7 @@ int cmd_lab(int argc, char **argv)
 		case 'C': report.commit = optarg; break;
 		case 'O': report.page = optarg; break;
 		case 'A': report.causes = optarg; break;
+		case 'M': report.complete = true; break;
 		case 'w':
 			if (sweep)
 				return cli_usage("--sweep can be given only once; change other parameters with --set");
@@ -512,8 +516,8 @@ int cmd_lab(int argc, char **argv)
 		return cli_usage("%s does not take %s", subjects[what], sets ? "--set" : only ? "--only" : "--json");
 	if (what != 3 && (run.figure || run.scale || run.machine || run.files || run.plot || run.device || run.algorithm || sweep))
 		return cli_usage("--figure, --table, --algorithm, --graph, --scale, --machine, --sweep, --plot and --device are for 'gtu lab run'");
-	if (what != 5 && (report.short_form || report.commit || report.page || report.causes))
-		return cli_usage("--short, --commit, --output and --causes are for 'gtu lab report'");
+	if (what != 5 && (report.short_form || report.commit || report.page || report.causes || report.complete))
+		return cli_usage("--short, --commit, --output, --causes and --complete are for 'gtu lab report'");
 	if (run.files && run.scale)
 		return cli_usage("--scale is for generated graphs, not for --graph");
 	if (!what)

@@ -330,6 +330,17 @@ static int write_page(const struct paper *p, const struct lab_report *o, struct 
 	return atomic_file_close(&w, rc, err);
 }
 
+/* List the misses without a cause; GTU_ERR_INPUT if there are any. */
+static int all_stated(const struct paper *p, struct gtu_error *err)
+{
+	unsigned i, n = 0;
+
+	for (i = 0; i < COUNT; i++)
+		n += fidelity_unstated(&p[i].page, stderr);
+	return n ? gtu_fail(err, GTU_ERR_INPUT, "%u missed row%s no cause in tools/experiments/*.fidelity: add one, or \"not known: tried ...\"",
+			    n, n == 1 ? " has" : "s have") : 0;
+}
+
 int lab_report(const struct lab_report *o, struct gtu_error *err)
 {
 	struct paper *p = calloc(COUNT, sizeof(*p));
@@ -345,6 +356,8 @@ int lab_report(const struct lab_report *o, struct gtu_error *err)
 	for (i = 0; i < COUNT && !rc; i++)
 		rc = run_paper(&p[i], o, err);
 	rc = rc ? rc : write_page(p, o, err);
+	if (!rc && o->complete)
+		rc = all_stated(p, err);
 	for (i = 0; i < COUNT; i++) {
 		for (k = 0; k < p[i].page.stages; k++) {
 			lab_table_free(&p[i].page.stage[k].table);

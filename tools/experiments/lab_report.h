@@ -14,12 +14,14 @@ struct lab_report {
 	const char *commit;		/* of the sources; a run of another commit is repeated */
 	const char *causes;		/* folder of NAME.fidelity; NULL: those of the sources */
 	bool short_form;		/* the smallest graphs: shows structure, not fidelity */
+	bool complete;			/* every miss must have a cause */
 	const struct gtu_progress *progress;
 };
 
 /*
  * Run what the folder lacks, then write the page. GTU_ERR_INPUT names a line of tools/experiments/
- * NAME.fidelity that is invalid, or a cause that belongs to no row; GTU_ERR_INTERRUPTED: the runs that ended are kept.
+ * NAME.fidelity that is invalid, or a cause that belongs to no row; @complete: after the page is written and the misses
+ * without a cause are listed on stderr, their number. GTU_ERR_INTERRUPTED: the runs that ended are kept.
  */
 int lab_report(const struct lab_report *o, struct gtu_error *err);
 

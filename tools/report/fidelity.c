@@ -88,6 +88,28 @@ static void put_share(unsigned part, unsigned of, FILE *to)
 		fputs("-", to);
 }
 
+unsigned fidelity_unstated(const struct fidelity_paper *p, FILE *to)
+{
+	const struct lab_table *t = &p->stage[0].table;
+	unsigned i, n = 0;
+
+	for (i = 0; i < t->rows; i++) {
+		const struct lab_row *r = &t->row[i];
+		const struct fidelity_cause *c = fidelity_cause_of(p, r);
+		const struct fidelity_stage *s = c && c->stage ? fidelity_stage_of(p, c->stage) : NULL;
+
+		if (strcmp(lab_row_verdict(t, r), "missed") || (!c && lab_row_null_meets(r)) || (c && (!s || !s->doc || same_row(&s->table, r))))
+			continue;
+		n++;
+		fprintf(to, "%s.fidelity: figure %s | %s | %s: ", p->experiment, lab_figure_name(r->figure).text, r->graph, r->what);
+		if (c)
+			fprintf(to, "missed, and the run '%s' lacks the row\n", c->stage);
+		else
+			fputs("missed without a cause\n", to);
+	}
+	return n;
+}
+
 /* Misses of a paper: with a run that removes the cause, with a cause in words, without a statement. */
 struct misses {
 	unsigned measured, stated, unstated;
@@ -101,12 +123,13 @@ static struct misses misses_of(const struct fidelity_paper *p)
 
 	for (i = 0; i < t->rows; i++) {
 		const struct fidelity_cause *c = fidelity_cause_of(p, &t->row[i]);
+		const bool stated = (c && !c->stage) || (!c && lab_row_null_meets(&t->row[i]));
 
 		if (strcmp(lab_row_verdict(t, &t->row[i]), "missed"))
 			continue;
 		m.measured += c && c->stage;
-		m.stated += c && !c->stage;
-		m.unstated += !c;
+		m.stated += stated;
+		m.unstated += !c && !stated;
 	}
 	return m;
 }

@@ -43,6 +43,8 @@ const struct fidelity_cause *fidelity_cause_of(const struct fidelity_paper *p, c
 const struct fidelity_stage *fidelity_stage_of(const struct fidelity_paper *p, const char *name);
 /* GTU_ERR_INPUT: a cause belongs to no judged row, or names a run that is not one without a cause. */
 int fidelity_check(const struct fidelity_paper *p, struct gtu_error *err);
+/* Write a line for each miss without a cause, and for each whose run without the cause lacks the row; returns their number. */
+unsigned fidelity_unstated(const struct fidelity_paper *p, FILE *to);
 /* The caller checks @to for errors. @form describes the scale of the runs. */
 void fidelity_write(const struct fidelity_paper *paper, unsigned papers, const char *commit, const char *form, FILE *to);
 

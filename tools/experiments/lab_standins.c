@@ -168,6 +168,45 @@ static int in_rounds(const struct gtu_generate_options *o, const struct gtu_prog
 	return rc;
 }
 
+/* ---- Graph500 without isolated vertices ----------------------------------------------------------- */
+
+static int connected(const struct gtu_generate_options *o, const struct gtu_progress *progress, struct gtu_graph **out,
+		     struct gtu_error *err)
+{
+	const struct gtu_read_options build = { .direction = GTU_UNDIRECTED };
+	struct gtu_generate_options plain = *o;
+	struct list from = { 0 }, to = { 0 };
+	struct gtu_graph *g;
+	uint64_t v, edge, n = 0, *id;
+	bool ok;
+	int rc;
+
+	plain.kind = GTU_GEN_KRONECKER;
+	plain.simplify = 1;
+	rc = gtu_graph_generate(&plain, progress, &g, err);
+	if (rc)
+		return rc;
+	id = malloc(8 * g->n);
+	ok = id;
+	for (v = 0; v < g->n && ok; v++) {
+		id[v] = n;
+		n += g->row[v + 1] > g->row[v];
+	}
+	for (v = 0; v < g->n && ok; v++)
+		for (edge = g->row[v]; edge < g->row[v + 1] && ok; edge++)
+			if (v < gtu_graph_target(g, edge))
+				ok = append(&from, id[v]) && append(&to, id[gtu_graph_target(g, edge)]);
+	rc = ok ? gtu_graph_from_edges(n, from.n, from.at, to.at, GTU_WEIGHT_NONE, NULL, &build, out, err) :
+	     gtu_fail(err, GTU_ERR_NOMEM, "out of memory for the edges of %s", g->name);
+	if (!rc)
+		snprintf((*out)->name, sizeof((*out)->name), "%.100s without isolated vertices", g->name);
+	free(id);
+	free(from.at);
+	free(to.at);
+	gtu_graph_close(g);
+	return rc;
+}
+
 int lab_standin_generate(const struct gtu_generate_options *o, const struct gtu_progress *progress,
 			 struct gtu_graph **out, struct gtu_error *err)
 {
@@ -177,6 +216,8 @@ int lab_standin_generate(const struct gtu_generate_options *o, const struct gtu_
 	case LAB_STANDIN_COAUTHORS:
 	case LAB_STANDIN_MODULES:
 		return overlapping(o, &groups[o->kind - LAB_STANDIN_COAUTHORS], progress, out, err);
+	case LAB_STANDIN_GRAPH500:
+		return connected(o, progress, out, err);
 	default:
 		return gtu_graph_generate(o, progress, out, err);
 	}

@@ -100,4 +100,31 @@ TEST(rounds_renumber_a_triangulation)
 	gtu_graph_close(g);
 }
 
+/* Graph500's graph without its isolated vertices: the others keep their order and their neighbours. */
+TEST(graph500_has_no_isolated_vertices)
+{
+	const struct gtu_generate_options kronecker = { .kind = GTU_GEN_KRONECKER, .n = 1024, .scale = 10, .degree = 4, .simplify = 1, .seed = 3 };
+	struct gtu_graph *real = generated(kronecker);
+	struct gtu_graph *g = standin((struct gtu_generate_options){ .kind = LAB_STANDIN_GRAPH500, .n = 1024, .scale = 10, .degree = 4, .seed = 3 });
+	uint64_t *id = calloc(real->n, sizeof(*id)), n = 0, v, e;
+
+	for (v = 0; v < real->n; v++) {
+		id[v] = n;
+		n += real->row[v + 1] > real->row[v];
+	}
+	CHECK(n < real->n);
+	CHECK_EQ(g->n, n);
+	CHECK_EQ(g->m, real->m);
+	for (v = 0; v < real->n; v++) {
+		if (real->row[v + 1] == real->row[v])
+			continue;
+		CHECK_EQ(g->row[id[v] + 1] - g->row[id[v]], real->row[v + 1] - real->row[v]);
+		for (e = real->row[v]; e < real->row[v + 1]; e++)
+			CHECK_EQ(gtu_graph_target(g, g->row[id[v]] + e - real->row[v]), id[gtu_graph_target(real, e)]);
+	}
+	free(id);
+	gtu_graph_close(real);
+	gtu_graph_close(g);
+}
+
 TEST_MAIN

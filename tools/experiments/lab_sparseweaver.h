@@ -40,7 +40,7 @@ struct weaver_subject {
 struct weaver {
 	struct lab_run *r;
 	struct wvr_shape shape;
-	uint32_t eghw_requests;
+	uint32_t eghw_requests, coefficient;
 	bool leave_out;
 	struct weaver_subject subject[WEAVER_GRAPHS];
 	unsigned subjects;

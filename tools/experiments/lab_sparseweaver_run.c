@@ -208,7 +208,8 @@ static int job(void *ctx, unsigned i, const struct gtu_progress *progress, struc
 	struct weaver_subject *t = &s->subject[k->graph];
 	struct lab_wvr_config config = { .mapping = k->mapping, .algorithm = k->algorithm, .graph = &t->g, .iterations = 1,
 				   .source = lab_source(&t->g, 0), .push = k->push, .shape = s->shape,
-				   .leave_out = s->leave_out, .eghw_requests = s->eghw_requests };
+				   .leave_out = s->leave_out, .eghw_requests = s->eghw_requests,
+				   .coefficient = s->coefficient };
 	struct lab_machine m = s->r->m;
 	uint32_t *result;
 	int rc = 0;
@@ -272,6 +273,7 @@ int weaver_parameters(struct weaver *s, struct gtu_error *err)
 		{ "wvr.entries", &s->shape.entries, 32, WVR_ENTRIES_MAX, LAB_NUMBER },
 		{ "wvr.table_latency", &s->shape.table_latency, 1, 1 << 20, LAB_CYCLES },
 		{ "wvr.eghw_requests", &s->eghw_requests, 1, 64, LAB_NUMBER },
+		{ "wvr.coefficient", &s->coefficient, 1, 10000, LAB_NUMBER },
 		{ "wvr.read_ahead", &read_ahead, 0, 1, LAB_NUMBER },
 		{ "wvr.leave_out", &leave_out, 0, 1, LAB_NUMBER },
 	};

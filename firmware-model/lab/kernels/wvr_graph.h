@@ -50,8 +50,11 @@ struct lab_wvr_config {
 	bool leave_out;			/* Weaver: do not register filtered vertices (figure 9);
 					 * else register degree 0 (section III-C) */
 	uint32_t eghw_requests;
+	uint32_t coefficient;		/* GRAPHSUM: instructions of an edge's coefficient; 0: LAB_WVR_COEFFICIENT */
 };
 
+/* conversion, product, square root and division of 32 lanes on 4 units */
+#define LAB_WVR_COEFFICIENT (4u + 1 + 8 + 8)
 #define LAB_WVR_FEATURES 16u
 
 /* Results without launch latencies; gather_cycles are the gather kernels' part. */

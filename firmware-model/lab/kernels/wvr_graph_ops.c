@@ -11,8 +11,6 @@
 #include "wvr_graph_run.h"
 
 #define F LAB_WVR_FEATURES
-/* conversion, product, square root and division of 32 lanes on 4 units */
-#define COEFFICIENT (4 + 1 + 8 + 8)
 
 /* 1 / sqrt(d(v) d(u)); a degree of 0 counts as 1 */
 LAB_INLINE lab_f32 coefficient(lab_u32 d, lab_u32 o)
@@ -59,7 +57,7 @@ LAB_INLINE lab_mask graphsum_edge(struct lab_warp *w, const struct gather_args *
 	lab_u32 own = degree_of(w, a, e->base), other = degree_of(w, a, e->other);
 
 	lab_wait(w);
-	lab_alu(w, COEFFICIENT);
+	lab_alu(w, a->coefficient);
 	add_features(w, a, e, coefficient(own, other));
 	return 0;
 }
@@ -92,7 +90,7 @@ LAB_INLINE void by_feature(struct lab_warp *w, const struct gather_args *a, bool
 				lab_alu(w, 2);
 				x = (lab_f32)load(w, OTHER, &a->value, other * F + f);
 				lab_wait(w);
-				lab_alu(w, 2 + (sum ? COEFFICIENT : 1) + 3);
+				lab_alu(w, 2 + (sum ? a->coefficient : 1) + 3);
 				x = x * (sum ? coefficient(own, d) : lab_to_f32(m));
 				all = lab_select_f32(w->mask, all + x, all);
 				e += 1;

@@ -19,7 +19,7 @@
 
 struct gather_args {
 	uint32_t n, m;			/* base vertices, edges */
-	uint32_t depth, features;
+	uint32_t depth, features, coefficient;
 	bool push, leave_out;
 	struct lab_array row, col, base, weight; /* base: of each edge, for edge mapping */
 	/* level, distance, component, or a vertex's share per edge */

@@ -287,6 +287,35 @@ TEST(convolution_and_lookups)
 	gtu_graph_close(g);
 }
 
+/* GraphSum's coefficient: once per warp of edges by edges, and per warp of edges and feature by features. */
+TEST(coefficients_cost_their_instructions)
+{
+	static const enum lab_wvr_mapping mapping[] = { LAB_MAP_EDGE, LAB_MAP_WEAVER, LAB_MAP_FEATURE, LAB_MAP_VERTEX_FEATURE };
+	static float in[16 * 200];
+	struct lab_machine m = machine_of("vortex", NULL);
+	struct gtu_graph *g = generated((struct gtu_generate_options){ .kind = GTU_GEN_POWERLAW, .n = 200, .seed = 3, .simplify = 1 });
+	unsigned k, i;
+
+	for (k = 0; k < LENGTH(mapping); k++) {
+		static const uint32_t coefficient[] = { 0, LAB_WVR_COEFFICIENT, 200 };
+		struct lab_wvr_report r[3];
+
+		for (i = 0; i < 3; i++) {
+			struct lab_wvr_config config = config_of(g, LAB_WVR_GRAPHSUM, mapping[k]);
+
+			config.in = in;
+			config.coefficient = coefficient[i];
+			CHECKF(!lab_wvr_run(&m, &config, NULL, result, &r[i], &err), "%s", err.text);
+		}
+		CHECK_EQ(r[0].cycles, r[1].cycles);
+		CHECK(r[1].warp_iterations > 0);
+		CHECK_EQ(r[2].warp_iterations, r[1].warp_iterations);
+		CHECK_EQ(r[2].stats.warp_instructions - r[1].stats.warp_instructions,
+			 (200 - LAB_WVR_COEFFICIENT) * r[1].warp_iterations);
+	}
+	gtu_graph_close(g);
+}
+
 TEST(hash_lookups)
 {
 	enum { BUCKETS = 100, ENTRIES = 700, KEYS = 1500 };

@@ -160,7 +160,7 @@ static bool meets(const struct lab_row *r, double ours)
 	case LAB_RANGE_RULE:
 		return ours >= r->paper && ours <= r->high;
 	case LAB_DIRECTION_RULE:
-		return r->paper > 0 ? ours >= 1.01 * r->null : ours <= r->null / 1.01;
+		return ours != r->null && (r->paper > 0 ? ours >= 1.01 * r->null : ours <= r->null / 1.01);
 	case LAB_RANK_RULE:
 		return ours >= 0.8;
 	default:

@@ -87,6 +87,8 @@ TEST(verdict_of_each_rule)
 		{ LAB_DIRECTION_RULE, LAB_MORE, 1.01, 1, NAN, "met", false }, { LAB_DIRECTION_RULE, LAB_MORE, 1.009, 1, NAN, "missed", false },
 		{ LAB_DIRECTION_RULE, LAB_LESS, 0.99, 1, NAN, "met", false }, { LAB_DIRECTION_RULE, LAB_LESS, 0.991, 1, NAN, "missed", false },
 		{ LAB_DIRECTION_RULE, LAB_LESS, 1.5, 1, NAN, "missed", false }, { LAB_DIRECTION_RULE, LAB_LESS, 1.5, 2, NAN, "met", false },
+		{ LAB_DIRECTION_RULE, LAB_LESS, -0.4, 0, NAN, "met", false }, { LAB_DIRECTION_RULE, LAB_LESS, 0, 0, NAN, "missed", false },
+		{ LAB_DIRECTION_RULE, LAB_MORE, 0.4, 0, NAN, "met", false },
 		/* too few points for a curve */
 		{ LAB_CURVE_RULE, 1.05, 1.04, 1, NAN, "met", false }, { LAB_CURVE_RULE, 1.05, 1, 1, NAN, "missed", false },
 		{ LAB_RANK_RULE, NAN, 0.8, 1, NAN, "met", false }, { LAB_RANK_RULE, NAN, 0.79, 1, NAN, "missed", false },

@@ -178,6 +178,7 @@ struct lab {
 	struct lab_count *count, uncounted[LAB_STATEMENTS];
 	/* first_blocks: initial blocks still to start */
 	uint64_t next_block, live_blocks, first_blocks;
+	unsigned next_sm;		/* after the SM that got the last block */
 	uint32_t age, block_warps;
 	bool fault, broken, stopped;
 	struct gtu_error error;

@@ -260,10 +260,10 @@ int lab_map(struct lab *lab, const char *name, const void *data, uint64_t bytes,
 /* Place one block per cycle and SM. */
 static void place_blocks(struct lab *lab, uint32_t node)
 {
-	uint32_t sm;
+	uint32_t first = lab->m.first_next ? lab->next_sm : 0, sm;
 
 	for (sm = 0; sm < lab->m.sms && lab->first_blocks; sm++, lab->first_blocks--)
-		lab_block_start(lab, sm);
+		lab_block_start(lab, (first + sm) % lab->m.sms);
 	if (lab->first_blocks)
 		lab_schedule(&lab->calendar, lab->calendar.now + 1, node, EV_BLOCK);
 	else

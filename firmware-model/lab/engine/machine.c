@@ -45,6 +45,7 @@ static const struct key keys[] = {
 	W(NEEDED, "sm.policy", policy, "gto", "rr"),
 	W(NEEDED, "sm.atomics", atomics, "free", "block", "store"),
 	OK("sm.loads", NUMBER, loads, 0, LAB_LOADS_MAX),
+	W(ALONE, "sm.first", first_next, "zero", "next"),
 	K("sm.alu_latency", CYCLES, alu_latency, 1, 1000),
 	K("sm.shared", BYTES, shared, 0, 1 << 20),
 	K("sm.shared_latency", CYCLES, shared_latency, 1, 1000),

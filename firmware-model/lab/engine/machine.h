@@ -6,7 +6,7 @@
  *	l1.size = 32 KiB	# source: IRU, table 2
  *
  * Every value needs a source. A missing, unknown, duplicate or out-of-range key is an error. Only
- * sm.loads, l2.sectored, l2.writes and link.request are optional, and the other link.* and the uvm.*
+ * sm.loads, sm.first, l2.sectored, l2.writes and link.request are optional, and the other link.* and the uvm.*
  * keys as a whole group. Documentation/laboratory.md explains each key.
  */
 #ifndef GTU_LAB_MACHINE_H
@@ -51,6 +51,7 @@ struct lab_machine {
 	uint32_t policy;		/* enum lab_policy */
 	uint32_t atomics;		/* enum lab_atomics */
 	uint32_t loads;			/* load instructions in flight per SM; 0: no limit */
+	uint32_t first_next;		/* a launch's first block is on the SM after the last one used; default: SM 0 */
 	uint32_t alu_latency; /* from an arithmetic instruction to one that uses its result */
 	uint32_t shared, shared_latency;
 	uint32_t launch_latency;

@@ -188,6 +188,7 @@ void lab_block_start(struct lab *lab, unsigned sm)
 	if (lab->launch->kernel->shared)
 		memset(s->shared + at * (size_t)lab->launch->kernel->shared, 0, lab->launch->kernel->shared);
 	lab->stats.blocks++;
+	lab->next_sm = (sm + 1) % lab->m.sms;
 	for (i = 0; i < lab->block_warps; i++) {
 		slot = (unsigned)__builtin_ctzll(~s->slots_used);
 		s->slots_used |= 1ull << slot;

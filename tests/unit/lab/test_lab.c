@@ -302,6 +302,35 @@ static void silent_unit(void *ctx, uint32_t warp, unsigned at, uint64_t value, u
 	(void)ctx, (void)warp, (void)at, (void)value, (void)cycle;
 }
 
+static void note_sm(struct lab_warp *w, const void *p)
+{
+	const struct lab_array *a = p;
+
+	lab_store32(w, 0, a, lab_all((uint32_t)w->block), lab_all(w->sm));
+}
+ONE_KERNEL(note_sm);
+
+/* sm.first: a launch's first block is on SM 0, or as in GPGPU-Sim after the SM that got the last one. */
+TEST(first_sm_of_a_launch)
+{
+	static const struct { const char *set; uint32_t first[3]; } of[] = { { NULL, { 0, 0, 0 } }, { "sm.first=next", { 0, 3, 2 } } };
+	static const uint64_t grid[] = { 3, 15, 1 };
+	unsigned i, k, b;
+
+	for (i = 0; i < LENGTH(of); i++) {
+		struct lab *lab = lab_of("oracle-gtx980", of[i].set);
+		struct lab_array a = array_of(lab, "sms", 16);
+
+		CHECK_EQ(lab_machine_of(lab)->sms, 16);
+		for (k = 0; k < LENGTH(grid); k++) {
+			CHECKF(!launch(lab, &note_sm_kernel, &a, grid[k], 32), "%s", err.text);
+			for (b = 0; b < grid[k]; b++)
+				CHECK_EQ(((const uint32_t *)a.data)[b], (of[i].first[k] + b) % 16);
+		}
+		lab_destroy(lab);
+	}
+}
+
 TEST(invalid_programs_are_reported)
 {
 	struct lab *lab = lab_of("tx1", NULL);

@@ -75,7 +75,7 @@ static int scan_degrees(struct run *r, struct gtu_error *err)
 	}
 	total = *word(r, PG_TOTAL);
 	a->chunk = (uint32_t)((total + blocks - 1) / blocks + PG_BLOCK - 1) / PG_BLOCK * PG_BLOCK;
-	if (total >= PG_LIGHT)
+	if (total && total >= r->config->light_edges)
 		rc = rc ? rc : launch(r, PG_SEARCH, (total + a->chunk - 1) / a->chunk, err);
 	r->result->balancing += lab_now(r->lab) - begun;
 	return rc;
@@ -90,7 +90,7 @@ static int balanced(struct run *r, struct gtu_error *err)
 	total = *word(r, PG_TOTAL);
 	a->slots = a->visit->pushes;
 	if (!rc && total)
-		rc = total < PG_LIGHT ? launch(r, PG_COOPERATIVE, count, err) :
+		rc = total < r->config->light_edges ? launch(r, PG_COOPERATIVE, count, err) :
 		     launch(r, PG_PARTITION, (total + a->chunk - 1ull) / a->chunk * PG_BLOCK, err);
 	if (!rc && total && a->slots) {
 		a->count = total;
@@ -317,15 +317,18 @@ static int bc(struct run *r, struct gtu_error *err)
 	struct lab_array order = a->seen, none = { 0 };
 	struct list list = { .array = order, .count = 1 }, next = { .array = order, .first = 1 };
 	uint32_t *first = NULL, *more, levels = 0, capacity = 0, at = 0;
-	float *paths = a->other.data;
-	int rc = 0;
+	double *paths = calloc(a->n, sizeof(*paths));
+	int rc = paths ? 0 : gtu_fail(err, GTU_ERR_NOMEM, "out of memory for the paths of a search");
 
+	if (rc)
+		return rc;
 	start_with(r, &r->config->source, 1);
 	memset(a->label.data, 0xff, 4ull * a->n);
 	lab_words(&a->label)[r->config->source] = 0;
 	lab_words(&order)[0] = r->config->source;
 	/* only ratios matter, and path counts grow large */
-	paths[r->config->source] = ldexpf(1, -100);
+	paths[r->config->source] = ldexp(1, -900);
+	a->paths = paths;
 	*word(r, PG_ORDER) = 1;
 	a->order = unit ? order : none;
 	for (a->depth = 1; list.count && !rc && !limit_reached(r); a->depth++) {
@@ -353,6 +356,8 @@ static int bc(struct run *r, struct gtu_error *err)
 		r->result->whole = !limit_reached(r) || levels == 2;
 	}
 	free(first);
+	free(paths);
+	a->paths = NULL;
 	return rc;
 }
 

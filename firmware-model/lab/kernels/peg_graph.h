@@ -8,7 +8,7 @@
  *	balanced	Gunrock's load-balanced partitioning: degrees, their scan, a sorted
  *			search of the blocks' first vertices; then equal shares of edges per
  *			block, a binary search per edge, an output slot per edge, and a
- *			compaction. Below 4096 edges: no search, blocks take vertices
+ *			compaction. Below light_edges edges: no search, blocks take vertices
  *	cooperative	a block takes 256 vertices and processes all their edges together
  *	hybrid		SEP-Graph's: cooperative with push and pull for scale-free graphs,
  *			else simple
@@ -56,6 +56,7 @@ struct lab_pg_config {
 	bool scale_free;		/* hybrid, peg: treat the graph as scale-free in any case */
 	struct lab_peg_build peg;	/* LAB_PG_PEG */
 	uint32_t peg_blocks;		/* blocks of 256 threads per SM that pop */
+	uint32_t light_edges;		/* Gunrock's: lists of fewer edges are not partitioned; 0: all are */
 	uint32_t worklist_bytes;	/* LAB_PG_HWWL */
 };
 

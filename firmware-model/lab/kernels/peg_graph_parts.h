@@ -8,7 +8,6 @@
 
 #define PG_NEVER	0xffffffffu
 #define PG_BLOCK	256u
-#define PG_LIGHT	4096u		/* Gunrock's threshold: fewer edges are not partitioned */
 
 /* Statements of all kernels. */
 enum { PG_IN, PG_ROW, PG_ROW1, PG_COL, PG_WEIGHT, PG_VALUE, PG_LABEL, PG_UPDATE, PG_OTHER, PG_TAIL, PG_PUT, PG_SLOT, PG_DEGREE,
@@ -53,6 +52,8 @@ struct pg_args {
 	struct lab_peg *peg;		/* unit for pushes and pops, or NULL */
 	struct lab_hwwl *hwwl;
 	uint64_t *edges, *pushed_edges;	/* counted on the host */
+	/* BC: path counts, of which the array other has the accesses; they exceed a float on long-diameter graphs */
+	double *paths;
 	uint64_t limit;			/* of *edges; 0: none */
 };
 

@@ -120,11 +120,13 @@ LAB_PROGRAM lab_mask pg_far(struct lab_warp *w, const struct pg_args *a, const l
 LAB_PROGRAM static lab_mask bc(struct lab_warp *w, const struct pg_args *a, const struct pg_edges *e, lab_u32 *push)
 {
 	lab_u32 depth = lab_all(a->depth), old;
-	lab_mask first = lower(w, a, e, depth, a->pull ? EDGE_BC_PULL_REACH : EDGE_BC_EDGE, &old, push);
+	lab_mask first = lower(w, a, e, depth, a->pull ? EDGE_BC_PULL_REACH : EDGE_BC_EDGE, &old, push), m;
 
 	LAB_IF(w, lab_ge(old, depth)) {
 		lab_alu(w, a->pull ? EDGE_BC_PULL_ADD : EDGE_BC_ADD);
-		lab_atomic_add_f32(w, PG_OTHER, &a->other, e->target, (lab_f32)e->value);
+		lab_atomic_add_f32(w, PG_OTHER, &a->other, e->target, lab_all_f32(1));
+		for (m = w->mask; m; m &= m - 1)
+			a->paths[e->target[__builtin_ctz(m)]] += a->paths[e->source[__builtin_ctz(m)]];
 	}
 	return first;
 }
@@ -146,16 +148,20 @@ LAB_PROGRAM static lab_mask bc_pull(struct lab_warp *w, const struct pg_args *a,
 /* Dependency of a vertex of level depth from its edges to the next level. */
 LAB_PROGRAM static lab_mask bc_back(struct lab_warp *w, const struct pg_args *a, const struct pg_edges *e, lab_u32 *push)
 {
-	lab_f32 paths, dependency, share;
+	lab_f32 dependency, share = lab_all_f32(0);
+	lab_mask m;
+	unsigned i;
 
 	(void)push;
 	LAB_IF(w, lab_eq(label_at(w, a, e->target, EDGE_BC_BACK_EDGE), lab_all(a->depth + 1))) {
-		paths = lab_load_f32(w, PG_OTHER, &a->other, e->target);
+		lab_load_f32(w, PG_OTHER, &a->other, e->target);
 		dependency = lab_load_f32(w, PG_SUM, &a->third, e->target);
 		lab_wait(w);
 		lab_alu(w, EDGE_BC_BACK_SHARE);
-		paths = lab_select_f32(w->mask, paths, lab_all_f32(1));
-		share = (lab_f32)e->value / paths * (dependency + 1);
+		for (m = w->mask; m; m &= m - 1) {
+			i = (unsigned)__builtin_ctz(m);
+			share[i] = (float)(a->paths[e->source[i]] / a->paths[e->target[i]] * (double)(dependency[i] + 1));
+		}
 		lab_atomic_add_f32(w, PG_UPDATE, &a->third, e->source, share);
 	}
 	return 0;

@@ -4,7 +4,7 @@
 #include "spill.h"
 
 const struct lab_peg_build lab_peg_published = {
-	.entries = 24, .edge_bytes = 2048, .list_bytes = 46 << 10, .balance_edges = true, .shift = 4, .interval = 512, .floor = 32,
+	.entries = 24, .edge_bytes = 2048, .list_bytes = 46 << 10, .balance_edges = true, .shift = 4, .interval = 512, .floor = 2,
 };
 
 #define KINDS	3u			/* enum peg_kind */
@@ -401,6 +401,7 @@ int lab_peg_begin(struct lab_peg *u, const struct lab_peg_stream *s, struct gtu_
 	unsigned e;
 
 	stream.stand_by = stream.balance_edges;
+	stream.end_reported = stream.stand_by && !b->end_polled && !b->free;
 	u->s = *s;
 	swap_lists(u);
 	if (!peg_core_start(u->core, &stream, &port))

@@ -220,16 +220,29 @@ static bool step_exchange(struct peg_core *c, struct peg_exchange *x, uint64_t t
 	return true;
 }
 
-/* Let engines that stand by terminate once no engine has work left. */
-static bool allow_termination(struct peg_core *c, uint64_t t)
+/* No engine has work left. */
+static bool none_left(const struct peg_core *c)
 {
 	for (unsigned n = 0; n < c->stream.engines; n++)
 		if (!c->engine[n].failed && !nothing_left(&c->engine[n]))
 			return false;
+	return true;
+}
+
+/* Let engines that stand by terminate. */
+static void allow_termination(struct peg_core *c, uint64_t t)
+{
 	c->may_terminate = true;
 	for (unsigned n = 0; n < c->stream.engines; n++)
 		peg_wake(c, n, t);
-	return true;
+}
+
+void peg_report_end(struct peg_core *c, uint64_t now)
+{
+	if (!c->balanced || c->may_terminate || c->ending != PEG_NEVER || !none_left(c))
+		return;
+	c->ending = now + 2ull * c->stream.message;
+	c->control = peg_min(c->control, c->ending);
 }
 
 bool peg_control(struct peg_core *c)
@@ -254,11 +267,18 @@ bool peg_control(struct peg_core *c)
 		}
 		if (c->stream.balance_lists && x[1].at == PEG_NEVER)
 			changed |= select_engines(c, &x[1], t);
-		if (c->stream.stand_by && !c->may_terminate)
-			changed |= allow_termination(c, t);
+		if (c->stream.stand_by && !c->stream.end_reported && !c->may_terminate && none_left(c)) {
+			allow_termination(c, t);
+			changed = true;
+		}
 	}
-	c->control = peg_min((t / interval + 1) * interval, peg_min(x[0].at, x[1].at));
-	if (changed || x[0].at != PEG_NEVER || x[1].at != PEG_NEVER)
+	if (c->ending == t) {
+		allow_termination(c, t);
+		c->ending = PEG_NEVER;
+		changed = true;
+	}
+	c->control = peg_min(peg_min((t / interval + 1) * interval, c->ending), peg_min(x[0].at, x[1].at));
+	if (changed || c->ending != PEG_NEVER || x[0].at != PEG_NEVER || x[1].at != PEG_NEVER)
 		return true;
 	for (unsigned n = 0; n < c->stream.engines; n++)
 		if (c->engine[n].next != PEG_NEVER)

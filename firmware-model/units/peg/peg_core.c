@@ -164,6 +164,7 @@ bool peg_core_start(struct peg_core *c, const struct peg_stream *s, const struct
 	c->cycle = 0;
 	c->live = s->engines;
 	c->failed = c->may_terminate = false;
+	c->ending = PEG_NEVER;
 	memset(&c->count, 0, sizeof(c->count));
 	c->balanced = (s->balance_edges || s->balance_lists) && s->engines > 1;
 	c->control = c->balanced ? s->interval : PEG_NEVER;
@@ -234,6 +235,8 @@ enum peg_status peg_core_run(struct peg_core *c, uint64_t until)
 		}
 		if (blocked)
 			return PEG_OUT;
+		if (c->stream.end_reported)
+			peg_report_end(c, limit);
 		for (unsigned n = 0; n < engines; n++) {
 			next = peg_min(next, c->engine[n].next);
 			if (!c->live)

@@ -38,6 +38,7 @@ struct peg_shape {
 struct peg_stream {
 	uint16_t engines;
 	bool vertex_list, pull, demand, stand_by;
+	bool end_reported;		/* with stand_by: engines may end two messages after the last one has no work, not at a poll */
 	bool balance_edges, balance_lists;
 	uint8_t id_log2, offset_log2, weight_log2;
 	bool field[PEG_FIELDS];		/* fields that records carry */
@@ -198,6 +199,7 @@ struct peg_core {
 	bool failed;
 	bool balanced;			/* the control processor has work */
 	bool may_terminate;		/* engines that stand by may end */
+	uint64_t ending;		/* end_reported: cycle in which that is; PEG_NEVER: an engine has work */
 	uint64_t control;		/* cycle of the control processor's next step */
 	struct peg_exchange exchange[2]; /* edges, lists */
 	struct peg_engine engine[PEG_ENGINES_MAX];
@@ -275,6 +277,8 @@ static inline void peg_fill_lanes(uint8_t *to, unsigned log2, uint64_t value, ui
 			((uint64_t *)(void *)to)[i] = value + step * i;
 }
 
+/* Every cycle before @now was run: let engines that stand by end, if they report that none has work. */
+void peg_report_end(struct peg_core *c, uint64_t now);
 /* Run engine @n up to cycle @limit; false: the caller must take its records first. */
 bool peg_engine_run(struct peg_core *c, unsigned n, uint64_t limit);
 

@@ -222,6 +222,47 @@ TEST(one_vertex_by_hand)
 	bench_end(&b);
 }
 
+/* Cycles of the stream of one_vertex_by_hand(). */
+static uint64_t cycles_of_one_vertex(const struct lab_peg_build *build)
+{
+	struct bench b = { 0 };
+	struct lab_peg_stream s;
+	uint64_t cycles;
+
+	bench_init(&b, build, 6, forty);
+	((uint32_t *)b.list.data)[0] = 1;
+	s = stream_of(&b, 1);
+	b.a.vertices = true;
+	go(&b, &s);
+	CHECK_EQ(((const uint32_t *)b.a.met.data)[1], 40);
+	cycles = lab_peg_counts(b.a.peg)->cycles;
+	bench_end(&b);
+	return cycles;
+}
+
+/*
+ * The end of balanced engines. By messages: the engines' last report and the control processor's answer
+ * after nothing is left to fetch, each of the crossbar's latency + 1. By polls: a multiple of 512 cycles.
+ */
+TEST(engines_end_by_messages_or_at_a_poll)
+{
+	struct lab_peg_build build = lab_peg_published;
+	uint64_t alone, reported, polled;
+
+	machine = machine_of("graphpeg", NULL);
+	build.balance_edges = false;
+	alone = cycles_of_one_vertex(&build);
+	build.balance_edges = true;
+	build.floor = 1000;		/* nothing moves */
+	reported = cycles_of_one_vertex(&build);
+	build.end_polled = true;
+	polled = cycles_of_one_vertex(&build);
+	CHECKF(reported >= alone && reported <= alone + 2 * (machine.noc_latency + 1) + 1, "%llu, alone %llu", (unsigned long long)reported,
+	       (unsigned long long)alone);
+	CHECKF(polled % 512 == 0 && polled >= alone && polled < alone + 512 + 32, "%llu, alone %llu", (unsigned long long)polled,
+	       (unsigned long long)alone);
+}
+
 /* A hub's 9000 edges on SM 0: balancing moves some to other SMs and saves time. */
 TEST(balancing_saves_time)
 {
@@ -395,6 +436,58 @@ TEST(gunrock_executes_more_instructions)
 		free(r.value);
 	}
 	CHECKF(instructions[1] > 5 * instructions[0], "%g and %g an edge", instructions[1], instructions[0]);
+	gtu_graph_close(g);
+}
+
+/* A chain of 300 diamonds has 2^300 shortest paths, more than a float can count. */
+TEST(paths_exceed_a_float)
+{
+	enum { DIAMONDS = 300, VERTICES = 3 * DIAMONDS + 1 };
+	static uint64_t from[4 * DIAMONDS], to[4 * DIAMONDS];
+	const struct gtu_read_options build = { .direction = GTU_UNDIRECTED };
+	struct lab_pg_result r = { .value = malloc(4 * VERTICES), .score = malloc(4 * VERTICES) };
+	struct lab_pg_config config = { .algorithm = LAB_PG_BC, .peg = lab_peg_published, .peg_blocks = 1 };
+	struct gtu_graph *g;
+	unsigned i;
+
+	for (i = 0; i < 4 * DIAMONDS; i++) {
+		uint64_t middle = 3 * (i / 4) + 1 + i % 2;
+
+		from[i] = i % 4 < 2 ? 3 * (i / 4) : middle;
+		to[i] = i % 4 < 2 ? middle : 3 * (i / 4) + 3;
+	}
+	CHECKF(!gtu_graph_from_edges(VERTICES, LENGTH(from), from, to, GTU_WEIGHT_NONE, NULL, &build, &g, &err), "%s", err.text);
+	config.graph = g;
+	machine = machine_of("graphpeg", FEWER_SMS);
+	for (i = 0; i < 2; i++) {
+		config.strategy = i ? LAB_PG_PEG : LAB_PG_SIMPLE;
+		CHECKF(!lab_pg_run(&machine, &config, NULL, &r, &err), "%s", err.text);
+		check_result(g, &config, &r);
+	}
+	free(r.value);
+	free(r.score);
+	gtu_graph_close(g);
+}
+
+/* Gunrock's lists of fewer edges than light_edges are not partitioned: without its sorted search. */
+TEST(light_lists_are_not_partitioned)
+{
+	struct gtu_graph *g = generated((struct gtu_generate_options){ .kind = GTU_GEN_ROAD, .n = 300, .seed = 5 });
+	struct lab_pg_result r = { .value = malloc(4 * g->n) };
+	struct lab_pg_config config = { .algorithm = LAB_PG_BFS, .strategy = LAB_PG_BALANCED, .graph = g, .peg = lab_peg_published };
+	uint64_t launches[2];
+	unsigned i;
+
+	machine = machine_of("graphpeg", FEWER_SMS);
+	for (i = 0; i < 2; i++) {
+		config.light_edges = i ? 4096 : 0;
+		CHECKF(!lab_pg_run(&machine, &config, NULL, &r, &err), "%s", err.text);
+		check_result(g, &config, &r);
+		launches[i] = r.stats.launches;
+	}
+	/* a search is one launch more for each level */
+	CHECK_EQ(launches[0] - launches[1], r.iterations);
+	free(r.value);
 	gtu_graph_close(g);
 }
 

@@ -6,9 +6,10 @@
 #include "firmware-model/lab/engine/energy.h"
 #include "lab_run.h"
 
-/* Geometric means over graphs. Initialize with zeros. */
+/* Means over graphs: arithmetic or geometric. Initialize the rest with zeros. */
 struct lab_energy_rows {
-	double min, likely, max;	/* sums of logarithms */
+	bool arithmetic;
+	double min, likely, max;	/* sums, or sums of logarithms */
 	unsigned n;
 };
 

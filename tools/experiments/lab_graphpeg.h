@@ -31,7 +31,7 @@ struct graphpeg_outcome {
 struct graphpeg {
 	struct lab_run *r;
 	struct lab_peg_build build;	/* the published build, modified by --set */
-	uint32_t blocks;
+	uint32_t blocks, light_edges, end_polled, ends;
 	struct graphpeg_subject subject[LAB_RUN_GRAPHS];
 	struct graphpeg_want *want;
 	struct graphpeg_outcome *outcome;
@@ -41,12 +41,17 @@ struct graphpeg {
 
 /* Plans the run the first time; returns its result after all runs. */
 const struct graphpeg_outcome *graphpeg_outcome(struct graphpeg *x, const struct graphpeg_want *w);
+/*
+ * Speed of @a over @b. The ratio of their times if both ended; else of the edges that they visited a second, since
+ * they stopped after different parts of the work.
+ */
+double graphpeg_faster(struct graphpeg *x, const struct graphpeg_want *a, const struct graphpeg_want *b);
 /* A run of an algorithm on a graph. On stand-in graphs, the edge limit is scaled with the graph. */
 struct graphpeg_want graphpeg_want(const struct graphpeg *x, unsigned g, unsigned algorithm, unsigned strategy, uint64_t edges);
 /* Job @i: one run, verified against the reference. */
 int graphpeg_run(void *ctx, unsigned i, const struct gtu_progress *progress, struct gtu_error *err);
-/* Symmetrize, with 4-byte edges. Without u32 weights, weights are 1 to 64, equal both ways. */
-int graphpeg_prepare(const struct gtu_graph *in, struct graphpeg_subject *s, struct gtu_error *err);
+/* Symmetrize, with 4-byte edges. STCON's target is random vertex number @ends, its source number 0. Without u32 weights, weights are 1 to 64, equal both ways. */
+int graphpeg_prepare(const struct gtu_graph *in, uint32_t ends, struct graphpeg_subject *s, struct gtu_error *err);
 /* Job @i of 4 per graph: a reference result. */
 int graphpeg_expect(void *ctx, unsigned i, const struct gtu_progress *progress, struct gtu_error *err);
 /* Rows for the text's statements about the bar charts, on stand-in graphs (lab_graphpeg_text.c). */

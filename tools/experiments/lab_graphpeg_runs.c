@@ -47,6 +47,13 @@ const struct graphpeg_outcome *graphpeg_outcome(struct graphpeg *x, const struct
 	return &none;
 }
 
+double graphpeg_faster(struct graphpeg *x, const struct graphpeg_want *a, const struct graphpeg_want *b)
+{
+	const struct graphpeg_outcome *p = graphpeg_outcome(x, a), *q = graphpeg_outcome(x, b);
+
+	return p->r.whole && q->r.whole ? (double)q->r.cycles / (double)p->r.cycles : p->rate / q->rate;
+}
+
 struct graphpeg_want graphpeg_want(const struct graphpeg *x, unsigned g, unsigned algorithm, unsigned strategy, uint64_t edges)
 {
 	const struct lab_run *r = x->r;
@@ -57,7 +64,7 @@ struct graphpeg_want graphpeg_want(const struct graphpeg *x, unsigned g, unsigne
 
 	w.config = (struct lab_pg_config){
 		.algorithm = algorithm, .strategy = strategy, .edges = (uint64_t)((double)edges * smaller) + 1, .peg = x->build,
-		.peg_blocks = x->blocks, .worklist_bytes = WORKLIST, .scale_free = !strcmp(r->symbol[g], "COP"),
+		.peg_blocks = x->blocks, .light_edges = x->light_edges, .worklist_bytes = WORKLIST, .scale_free = !strcmp(r->symbol[g], "COP"),
 	};
 	return w;
 }
@@ -168,7 +175,7 @@ int graphpeg_run(void *ctx, unsigned i, const struct gtu_progress *progress, str
 
 /* ---- Graphs ---------------------------------------------------------------------------------- */
 
-int graphpeg_prepare(const struct gtu_graph *in, struct graphpeg_subject *s, struct gtu_error *err)
+int graphpeg_prepare(const struct gtu_graph *in, uint32_t ends, struct graphpeg_subject *s, struct gtu_error *err)
 {
 	uint64_t v, e, t;
 	int rc = in->flags & GTU_GRAPH_DIRECTED ? gtu_graph_symmetrize(in, NULL, &s->both, err) : 0;
@@ -188,7 +195,7 @@ int graphpeg_prepare(const struct gtu_graph *in, struct graphpeg_subject *s, str
 		}
 	}
 	s->source = lab_source(g, 0);
-	s->target = lab_source(g, 1);
+	s->target = lab_source(g, ends);
 	return 0;
 }
 

@@ -21,6 +21,33 @@ static const struct graphpeg_outcome *run_of(struct graphpeg *x, unsigned g, uns
 	return graphpeg_outcome(x, &w);
 }
 
+/* Speed of one strategy, on so many SMs, over another one. */
+static double faster(struct graphpeg *x, unsigned g, unsigned algorithm, unsigned a, uint32_t a_sms, unsigned b, uint32_t b_sms)
+{
+	struct graphpeg_want p = graphpeg_want(x, g, algorithm, a, OVERALL), q = graphpeg_want(x, g, algorithm, b, OVERALL);
+
+	p.sms = a_sms;
+	q.sms = b_sms;
+	return graphpeg_faster(x, &p, &q);
+}
+
+/* Mean (geometric) of that on @graphs; @algorithms are bits. NAN: none of them is run. */
+static double over(struct graphpeg *x, const char *graphs, unsigned algorithms, unsigned a, uint32_t a_sms, unsigned b, uint32_t b_sms)
+{
+	double sum = 0;
+	unsigned g, k, n = 0;
+
+	for (g = 0; g < x->r->graphs; g++) {
+		for (k = 0; k < LAB_PG_ALGORITHMS; k++) {
+			if (!among(x, g, graphs) || !(algorithms >> k & 1))
+				continue;
+			sum += log(faster(x, g, k, a, a_sms, b, b_sms));
+			n++;
+		}
+	}
+	return n ? exp(sum / n) : NAN;
+}
+
 /* Mean (geometric) of the rates on @graphs; @algorithms are bits. NAN: none of them is run. */
 static double rate(struct graphpeg *x, const char *graphs, unsigned algorithms, unsigned strategy, uint32_t sms)
 {
@@ -50,7 +77,7 @@ static void balancing(struct graphpeg *x)
 			const struct graphpeg_outcome *o = run_of(x, g, a, LAB_PG_BALANCED, 0);
 			const bool sparse = among(x, g, "NACA USAC");
 
-			gain[n] = o->rate / run_of(x, g, a, LAB_PG_SIMPLE, 0)->rate;
+			gain[n] = faster(x, g, a, LAB_PG_BALANCED, 0, LAB_PG_SIMPLE, 0);
 			share[n] = o->balancing;
 			least = gain[n] < least ? gain[n] : least;
 			sum[sparse] += share[n++];
@@ -88,19 +115,18 @@ static void comparisons(struct graphpeg *x)
 	unsigned g, a, i, n = 0;
 
 	for (a = LAB_PG_GC; a <= LAB_PG_KC; a++)
-		DIRECTION(x, 10, "all", LAB_MORE, rate(x, ALL_GRAPHS, 1u << a, LAB_PG_BALANCED, 0) /
-			  rate(x, ALL_GRAPHS, 1u << a, LAB_PG_HYBRID, 0), "%s: Gunrock over SEP-Graph", lab_pg_algorithm_name[a]);
-	DIRECTION(x, 10, "COP", LAB_MORE, rate(x, "COP", ALL_ALGORITHMS, LAB_PG_BALANCED, 0) /
-		  rate(x, "COP", ALL_ALGORITHMS, LAB_PG_HYBRID, 0), "Gunrock over SEP-Graph");
+		DIRECTION(x, 10, "all", LAB_MORE, over(x, ALL_GRAPHS, 1u << a, LAB_PG_BALANCED, 0, LAB_PG_HYBRID, 0),
+			  "%s: Gunrock over SEP-Graph", lab_pg_algorithm_name[a]);
+	DIRECTION(x, 10, "COP", LAB_MORE, over(x, "COP", ALL_ALGORITHMS, LAB_PG_BALANCED, 0, LAB_PG_HYBRID, 0), "Gunrock over SEP-Graph");
 	for (i = 0; i < 3; i++)
-		DIRECTION(x, 10, skewed[i], LAB_MORE, rate(x, skewed[i], ALL_ALGORITHMS, LAB_PG_BALANCED, 0) /
-			  rate(x, skewed[i], ALL_ALGORITHMS, LAB_PG_HWWL, 0), "Gunrock over hardware worklists");
+		DIRECTION(x, 10, skewed[i], LAB_MORE, over(x, skewed[i], ALL_ALGORITHMS, LAB_PG_BALANCED, 0, LAB_PG_HWWL, 0),
+			  "Gunrock over hardware worklists");
 	for (g = 0; g < x->r->graphs; g++) {
 		for (a = 0; a < LAB_PG_ALGORITHMS; a++) {
 			struct graphpeg_want w = graphpeg_want(x, g, a, LAB_PG_PEG, OVERALL);
 			const struct graphpeg_outcome *hybrid = graphpeg_outcome(x, &w), *alone;
 
-			least = fmin(least, run_of(x, g, a, LAB_PG_HWWL, 0)->rate / run_of(x, g, a, LAB_PG_SIMPLE, 0)->rate);
+			least = fmin(least, faster(x, g, a, LAB_PG_HWWL, 0, LAB_PG_SIMPLE, 0));
 			if (!among(x, g, "COP") || a >= LAB_PG_GC || a == LAB_PG_SSSP)
 				continue;
 			w.config.push_only = true;
@@ -122,10 +148,10 @@ static void scaling(struct graphpeg *x)
 
 	for (a = 0; a < 3; a++) {
 		const char *name = lab_pg_algorithm_name[of[a]];
-		double more[3], peg = rate(x, "KRON", 1u << of[a], LAB_PG_PEG, 60);
+		double more[3];
 
 		for (i = 0; i < 3; i++) {
-			more[i] = rate(x, "KRON", 1u << of[a], by[i], 60) / rate(x, "KRON", 1u << of[a], by[i], 20);
+			more[i] = over(x, "KRON", 1u << of[a], by[i], 60, by[i], 20);
 			if (of[a] == LAB_PG_KC && by[i] != LAB_PG_PEG)
 				continue;
 			DIRECTION(x, 11, "KRON", LAB_MORE, more[i], "%s: %s on 60 SMs over 20", name, lab_pg_strategy_name[by[i]]);
@@ -133,8 +159,8 @@ static void scaling(struct graphpeg *x)
 		for (i = 0; i < 2; i++) {
 			if (of[a] != LAB_PG_KC && by[i] == LAB_PG_HYBRID)
 				continue;
-			DIRECTION(x, 11, "KRON", LAB_MORE, peg / rate(x, "KRON", 1u << of[a], by[i], 60), "%s: PEG over %s, 60 SMs", name,
-				  lab_pg_strategy_name[by[i]]);
+			DIRECTION(x, 11, "KRON", LAB_MORE, over(x, "KRON", 1u << of[a], LAB_PG_PEG, 60, by[i], 60),
+				  "%s: PEG over %s, 60 SMs", name, lab_pg_strategy_name[by[i]]);
 		}
 		for (i = 0; i < 2 && of[a] == LAB_PG_KC; i++)
 			DIRECTION(x, 11, "KRON", LAB_MORE, more[2] / more[i], "%s: PEG's scaling over that of %s", name,

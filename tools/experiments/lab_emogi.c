@@ -9,14 +9,13 @@
 
 /*
  * GAP-kron and GAP-urand have 2^27 vertices of mean degree 32; Friendster has mean degree 55 and a
- * longest list of 5214 entries; MOLIERE has 222. All but the last have no duplicates. FS is made of
- * overlapping groups, whose BFS has as many levels as that of a real social network of this degree
- * (MIT8): three that reach most pages of the list.
+ * longest list of 5214 entries; MOLIERE has 222. All but the last have no duplicates. FS has
+ * Friendster's effective diameter, and so the levels of its BFS.
  */
 static const struct lab_standin standins[] = {
 	{ "GK", { .kind = GTU_GEN_KRONECKER, .degree = 16, .simplify = 1 }, 1, 0 },
 	{ "GU", { .kind = GTU_GEN_UNIFORM, .degree = 16, .simplify = 1 }, 1, 0 },
-	{ "FS", { .kind = LAB_STANDIN_COAUTHORS, .degree = 55 }, 0.5, 0 },
+	{ "FS", { .kind = LAB_STANDIN_FRIENDS, .degree = 55 }, 0.5, 0 },
 	{ "ML", { .kind = GTU_GEN_POWERLAW, .degree = 222, .exponent = 2.9 }, 0.125, 0 },
 };
 

@@ -8,10 +8,14 @@
 /*
  * Kinds beside enum gtu_generator. DELAUNAY: GTU_GEN_DELAUNAY, numbered as DIMACS10's delaunay_n10 to
  * _n16 are. COAUTHORS and MODULES: overlapping groups, whose members are all connected with each
- * other; they have a mean degree. GRAPH500: GTU_GEN_KRONECKER, simplified, without isolated vertices, as
- * data sets are published that are lists of edges.
+ * other; they have a mean degree. FRIENDS: the same with the effective diameter of com-Friendster.
+ * GRAPH500: GTU_GEN_KRONECKER, simplified, without isolated vertices, as data sets are published that
+ * are lists of edges.
  */
-enum { LAB_STANDIN_DELAUNAY = GTU_GENERATORS, LAB_STANDIN_COAUTHORS, LAB_STANDIN_MODULES, LAB_STANDIN_GRAPH500 };
+enum {
+	LAB_STANDIN_DELAUNAY = GTU_GENERATORS, LAB_STANDIN_COAUTHORS, LAB_STANDIN_MODULES, LAB_STANDIN_FRIENDS,
+	LAB_STANDIN_GRAPH500
+};
 
 /* gtu_graph_generate() for all kinds. */
 int lab_standin_generate(const struct gtu_generate_options *o, const struct gtu_progress *progress,

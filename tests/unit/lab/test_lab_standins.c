@@ -2,6 +2,7 @@
 /* Stand-in graphs have the locality and the degrees that were measured on real graphs. */
 #include "lab_test.h"
 #include "tools/experiments/lab_standins.h"
+#include "tools/reference/reference.h"
 #include "tools/support/graph_order.h"
 
 static struct gtu_graph *standin(struct gtu_generate_options o)
@@ -80,6 +81,48 @@ TEST(standins_have_measured_locality)
 		       g->name, order.lines, order.distance);
 		CHECKF(near((double)g->m / (double)g->n, rows[i].degree, 0.1) && near(edge_degree(g), rows[i].edge_degree, 0.25),
 		       "%s: degree %g, at an edge %g", g->name, (double)g->m / (double)g->n, edge_degree(g));
+		gtu_graph_close(g);
+	}
+}
+
+/* Hops within which 90% of the reached vertices are, linear between levels; mean over @sources sources. */
+static double effective_diameter(const struct gtu_graph *g, unsigned sources)
+{
+	uint64_t *level = malloc(8 * g->n), count[64], v, reached, within;
+	double sum = 0, part;
+	unsigned i, hops;
+
+	for (i = 0; i < sources; i++) {
+		CHECK(!reference_bfs(g, (i + 1) * g->n / (sources + 1), level));
+		memset(count, 0, sizeof(count));
+		for (reached = v = 0; v < g->n; v++) {
+			if (level[v] == UINT64_MAX)
+				continue;
+			count[level[v] < 63 ? level[v] : 63]++;
+			reached++;
+		}
+		part = 0.9 * (double)reached;
+		for (hops = 0, within = count[0]; (double)within < part; within += count[hops])
+			hops++;
+		sum += hops - ((double)within - part) / (double)count[hops];
+	}
+	free(level);
+	return sum / sources;
+}
+
+/* The values of com-Friendster: mean degree 55, effective diameter 5.8, whatever the size. */
+TEST(friends_have_the_effective_diameter)
+{
+	static const uint64_t sizes[] = { 16384, 65536 };
+	unsigned i;
+
+	for (i = 0; i < LENGTH(sizes); i++) {
+		struct gtu_graph *g = standin((struct gtu_generate_options){ .kind = LAB_STANDIN_FRIENDS, .n = sizes[i], .degree = 55 });
+		double diameter = effective_diameter(g, 8), distance = order_of(g).distance;
+
+		CHECKF(near((double)g->m / (double)g->n, 55, 0.1) && near(diameter, 5.8, 0.1), "%s: degree %g, effective diameter %g",
+		       g->name, (double)g->m / (double)g->n, diameter);
+		CHECKF(near(distance, 1 / 3.0, 0.03), "%s: mean distance %g is not that of random numbers", g->name, distance);
 		gtu_graph_close(g);
 	}
 }

@@ -57,15 +57,11 @@ static int choose_huge_pages(const char *choice, char old[16])
  * Map @bytes at @offset, write to each page, and return by how many KiB the page tables grew: not at
  * all for huge entries, by 4 KiB for each 2 MiB of small ones. Negative: an error.
  */
-static long mapped_tables(int fd, uint64_t offset, size_t bytes, char **p)
+static long growth_of_tables(int fd, uint64_t offset, size_t bytes, char **p)
 {
-	char *area = reserve(32 * HUGE), *beside = area + 16 * HUGE, choice[16], now[16];
-	int ret = choose_huge_pages("always", choice);
+	char *area = reserve(32 * HUGE), *beside = area + 16 * HUGE;
 	long before;
 	size_t at;
-
-	if (ret)
-		return ret;
 
 	/* the table above those of the mapping exists from now on, if it is of the same 1 GiB */
 	if (!area || mmap(beside, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != beside)
@@ -79,8 +75,21 @@ static long mapped_tables(int fd, uint64_t offset, size_t bytes, char **p)
 		return -errno;
 	for (at = 0; at < bytes; at += PAGE)
 		*(volatile char *)(area + at) = (char)(at / PAGE % 113);
-	choose_huge_pages(choice, now);
 	return status_kib("VmPTE") - before;
+}
+
+/* The same with huge pages chosen for the whole system meanwhile, whatever the result. */
+static long mapped_tables(int fd, uint64_t offset, size_t bytes, char **p)
+{
+	char choice[16], now[16];
+	int ret = choose_huge_pages("always", choice);
+	long grown;
+
+	if (ret)
+		return ret;
+	grown = growth_of_tables(fd, offset, bytes, p);
+	ret = choose_huge_pages(choice, now);
+	return ret ? ret : grown;
 }
 
 /* The kernel gives mappings of at least 2 MiB addresses at which huge entries fit. */

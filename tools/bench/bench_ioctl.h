@@ -116,7 +116,8 @@ struct scale {
 /* REGION_ADD and REGION_REMOVE of one size. */
 struct region_cost {
 	uint64_t bytes;
-	bool huge, load;		/* pages of 2 MiB; while another queue runs jobs */
+	unsigned page_bytes;		/* 4 KiB or 2 MiB */
+	bool load;			/* while another queue runs jobs */
 	char unsupported[GTU_ERROR_TEXT];
 	double add_ns, remove_ns;	/* medians */
 };

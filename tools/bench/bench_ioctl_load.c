@@ -191,7 +191,7 @@ static int region_of(struct ioctl_bench *b, uint64_t bytes, bool huge, bool load
 	void *at;
 	int rc = 0;
 
-	*r = (struct region_cost){ .bytes = bytes, .huge = huge, .load = load };
+	*r = (struct region_cost){ .bytes = bytes, .page_bytes = huge ? 2u << 20 : 4096, .load = load };
 	w.stop = &stop;
 	at = bench_pages(bytes, huge, r->unsupported);
 	if (at && !r->unsupported[0] && load && pthread_create(&w.thread, NULL, work_on, &w)) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* gtu bench ioctl: prints tables and histograms, and writes JSON. */
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -218,7 +219,7 @@ static void print_regions(const struct ioctl_bench *b)
 	for (i = 0; i < b->n_regions; i++) {
 		const struct region_cost *r = &b->region[i];
 
-		printf("  %12llu %-6s %-4s", (unsigned long long)r->bytes, r->huge ? "2 MiB" : "4 KiB", r->load ? "load" : "idle");
+		printf("  %12llu %-6s %-4s", (unsigned long long)r->bytes, r->page_bytes > 4096 ? "2 MiB" : "4 KiB", r->load ? "load" : "idle");
 		if (r->unsupported[0]) {
 			printf(" unsupported: %s\n", r->unsupported);
 			continue;
@@ -285,80 +286,85 @@ static void json_series(struct json *j, const struct ioctl_bench *b, const struc
 	json_end_object(j);
 }
 
-static void json_costs(struct json *j, const struct ioctl_bench *b)
+/* A column of a table in JSON: a field of its rows. */
+struct column {
+	const char *key;
+	enum { TEXT, UNSIGNED, U64, BOOL, DOUBLE } type;
+	size_t at;
+};
+
+/* An array of struct ioctl_bench. A row that is unsupported has its reason in place of the columns @measured. */
+struct table {
+	const char *key;
+	size_t rows, n, row_bytes, unsupported;	/* 0: all rows are measured */
+	struct column named[4], measured[5];	/* the last is empty */
+};
+
+#define ROWS(key, array, count)	key, offsetof(struct ioctl_bench, array), offsetof(struct ioctl_bench, count)
+#define OF(field)		offsetof(struct ROW, field)
+#define REASONS			sizeof(struct ROW), OF(unsupported)
+static const struct table costs = {
+#define ROW submit_cost
+	ROWS("submit_cpu", cost, n_costs), REASONS, { { "path", TEXT, OF(path) }, { "batch", UNSIGNED, OF(batch) } },
+	{ { "cpu_ns", DOUBLE, OF(cpu_ns) }, { "mean", BOOL, OF(mean) }, { "system_calls", DOUBLE, OF(calls) } },
+#undef ROW
+};
+static const struct table rates = {
+#define ROW rate
+	ROWS("rates", rate, n_rates), sizeof(struct ROW), 0, { { "batch", UNSIGNED, OF(batch) }, { "depth", UNSIGNED, OF(depth) } },
+	{ { "jobs_per_second", DOUBLE, OF(jobs) }, { "cpu_ns", DOUBLE, OF(cpu_ns) } },
+#undef ROW
+};
+static const struct table scales = {
+#define ROW scale
+	ROWS("threads", scale, n_scales), sizeof(struct ROW), 0,
+	{ { "threads", UNSIGNED, OF(threads) }, { "contexts", UNSIGNED, OF(contexts) }, { "queues", UNSIGNED, OF(queues) } },
+	{ { "jobs_per_second", DOUBLE, OF(jobs) } },
+#undef ROW
+};
+static const struct table regions = {
+#define ROW region_cost
+	ROWS("regions", region, n_regions), REASONS,
+	{ { "bytes", U64, OF(bytes) }, { "page_bytes", UNSIGNED, OF(page_bytes) }, { "load", BOOL, OF(load) } },
+	{ { "add_ns", DOUBLE, OF(add_ns) }, { "remove_ns", DOUBLE, OF(remove_ns) } },
+#undef ROW
+};
+static const struct table pins = {
+#define ROW pin_cost
+	ROWS("pins", pin, n_pins), REASONS, { { "pages", TEXT, OF(pages) } },
+	{ { "pin_seconds_per_gib", DOUBLE, OF(pin) }, { "unpin_seconds_per_gib", DOUBLE, OF(unpin) },
+	  { "memcpy_seconds_per_gib", DOUBLE, OF(copy) } },
+#undef ROW
+};
+
+static void json_columns(struct json *j, const struct column *c, const char *row)
 {
-	unsigned i;
+	for (; c->key; c++) {
+		const void *field = row + c->at;
 
-	json_begin_array(j, "submit_cpu");
-	for (i = 0; i < b->n_costs; i++) {
-		const struct submit_cost *c = &b->cost[i];
-
-		json_begin_object(j, NULL);
-		json_string(j, "path", c->path);
-		json_u64(j, "batch", c->batch);
-		if (c->unsupported[0]) {
-			json_string(j, "unsupported", c->unsupported);
-		} else {
-			json_double(j, "cpu_ns", c->cpu_ns);
-			json_bool(j, "mean", c->mean);
-			json_double(j, "system_calls", c->calls);
+		switch (c->type) {
+		case TEXT: json_string(j, c->key, *(const char *const *)field); break;
+		case UNSIGNED: json_u64(j, c->key, *(const unsigned *)field); break;
+		case U64: json_u64(j, c->key, *(const uint64_t *)field); break;
+		case BOOL: json_bool(j, c->key, *(const bool *)field); break;
+		case DOUBLE: json_double(j, c->key, *(const double *)field); break;
 		}
-		json_end_object(j);
 	}
-	json_end_array(j);
-	json_ratio(j, "doorbell_32_share_of_ioctl", ioctl_bench_doorbell_share(b));
 }
 
-static void json_rates(struct json *j, const struct ioctl_bench *b)
+static void json_table(struct json *j, const struct ioctl_bench *b, const struct table *t)
 {
-	unsigned i;
+	const char *row = (const char *)b + t->rows;
+	unsigned i, n = *(const unsigned *)((const char *)b + t->n);
 
-	json_begin_array(j, "rates");
-	for (i = 0; i < b->n_rates; i++) {
+	json_begin_array(j, t->key);
+	for (i = 0; i < n; i++, row += t->row_bytes) {
 		json_begin_object(j, NULL);
-		json_u64(j, "batch", b->rate[i].batch);
-		json_u64(j, "depth", b->rate[i].depth);
-		json_double(j, "jobs_per_second", b->rate[i].jobs);
-		json_double(j, "cpu_ns", b->rate[i].cpu_ns);
-		json_end_object(j);
-	}
-	json_end_array(j);
-}
-
-static void json_pins(struct json *j, const struct ioctl_bench *b)
-{
-	unsigned i;
-
-	json_u64(j, "pin_bytes", b->pin_bytes);
-	json_begin_array(j, "pins");
-	for (i = 0; i < b->n_pins; i++) {
-		const struct pin_cost *p = &b->pin[i];
-
-		json_begin_object(j, NULL);
-		json_string(j, "pages", p->pages);
-		if (p->unsupported[0]) {
-			json_string(j, "unsupported", p->unsupported);
-		} else {
-			json_double(j, "pin_seconds_per_gib", p->pin);
-			json_double(j, "unpin_seconds_per_gib", p->unpin);
-			json_double(j, "memcpy_seconds_per_gib", p->copy);
-		}
-		json_end_object(j);
-	}
-	json_end_array(j);
-}
-
-static void json_scales(struct json *j, const struct ioctl_bench *b)
-{
-	unsigned i;
-
-	json_begin_array(j, "threads");
-	for (i = 0; i < b->n_scales; i++) {
-		json_begin_object(j, NULL);
-		json_u64(j, "threads", b->scale[i].threads);
-		json_u64(j, "contexts", b->scale[i].contexts);
-		json_u64(j, "queues", b->scale[i].queues);
-		json_double(j, "jobs_per_second", b->scale[i].jobs);
+		json_columns(j, t->named, row);
+		if (t->unsupported && row[t->unsupported])
+			json_string(j, "unsupported", row + t->unsupported);
+		else
+			json_columns(j, t->measured, row);
 		json_end_object(j);
 	}
 	json_end_array(j);
@@ -380,29 +386,6 @@ static void json_wakeups(struct json *j, const struct wakeups *w)
 	json_end_object(j);
 }
 
-static void json_regions(struct json *j, const struct ioctl_bench *b)
-{
-	unsigned i;
-
-	json_begin_array(j, "regions");
-	for (i = 0; i < b->n_regions; i++) {
-		const struct region_cost *r = &b->region[i];
-
-		json_begin_object(j, NULL);
-		json_u64(j, "bytes", r->bytes);
-		json_u64(j, "page_bytes", r->huge ? 2u << 20 : 4096);
-		json_bool(j, "load", r->load);
-		if (r->unsupported[0]) {
-			json_string(j, "unsupported", r->unsupported);
-		} else {
-			json_double(j, "add_ns", r->add_ns);
-			json_double(j, "remove_ns", r->remove_ns);
-		}
-		json_end_object(j);
-	}
-	json_end_array(j);
-}
-
 void ioctl_bench_json(const void *subject, FILE *to)
 {
 	const struct ioctl_bench *b = subject;
@@ -419,12 +402,14 @@ void ioctl_bench_json(const void *subject, FILE *to)
 	for (i = 0; i < b->n_series; i++)
 		json_series(&j, b, &b->series[i]);
 	json_end_array(&j);
-	json_costs(&j, b);
-	json_rates(&j, b);
-	json_scales(&j, b);
+	json_table(&j, b, &costs);
+	json_ratio(&j, "doorbell_32_share_of_ioctl", ioctl_bench_doorbell_share(b));
+	json_table(&j, b, &rates);
+	json_table(&j, b, &scales);
 	json_wakeups(&j, &b->wakeups);
-	json_regions(&j, b);
-	json_pins(&j, b);
+	json_table(&j, b, &regions);
+	json_u64(&j, "pin_bytes", b->pin_bytes);
+	json_table(&j, b, &pins);
 	json_end_object(&j);
 	json_finish(&j);
 }

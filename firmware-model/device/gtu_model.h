@@ -42,10 +42,9 @@ struct gtu_host_ops {
 	D(uint64_t, clock_hz, "clock-frequency", 1270000000, 1, UINT64_MAX, 1) \
 	D(uint64_t, aperture_bytes, "gtu,aperture-bytes", 16 << 20, 4096, 1ull << 40, 0)
 
-/* Operations and options of the SCU that a build may leave out; their jobs end with GTU_CPL_ABSENT. */
-#define GTU_ABSENT_SCU_OP(opcode)	(1u << ((opcode) - GTU_OP_SCU_BITMASK))
-#define GTU_ABSENT_SCU_FILTER		(1u << 5)	/* UNIQUE, BEST */
-#define GTU_ABSENT_SCU_GROUP		(1u << 6)
+/* Options of the SCU's operations that a build may leave out; their jobs end with GTU_CPL_ABSENT. */
+#define GTU_ABSENT_SCU_FILTER		(1u << 0)	/* UNIQUE, BEST */
+#define GTU_ABSENT_SCU_GROUP		(1u << 1)
 
 /* How the device is built. Zero fields take the default of their row, here or in uapi/gtu/units.h. */
 struct gtu_dev_config {

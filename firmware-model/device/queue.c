@@ -396,9 +396,6 @@ static bool prepare(struct gtu_dev *dev, struct gtu_job *job)
 		return gtu_job_error(job, GTU_CPL_RESERVED, 0xff, 0), false;
 	job->page = page ? &dev->page[page - 1] : NULL;
 	job->unit = page ? job->page->unit : NULL;
-	if (d->opcode >= GTU_OP_SCU_BITMASK && d->opcode <= GTU_OP_SCU_EXPAND &&
-	    dev->config.absent_scu & GTU_ABSENT_SCU_OP(d->opcode))
-		job->unit = NULL;
 	if (!job->unit)
 		return gtu_job_error(job, page ? GTU_CPL_ABSENT : GTU_CPL_OPCODE, 0xff, 0), false;
 	return !(d->flags & GTU_DESC_BLOCK) || fetch_block(job);

@@ -67,14 +67,11 @@ static const char *capability_name(unsigned bit)
 }
 
 /* GTU_ABSENT_SCU_*. */
-static const char *scu_part_name(unsigned bit)
+static const char *scu_option_name(unsigned bit)
 {
-	static const char *const option[] = { "filtering", "grouping" };
-	const unsigned operations = (unsigned)__builtin_ctz(GTU_ABSENT_SCU_FILTER);
+	static const char *const name[] = { "filtering", "grouping" };
 
-	if (bit < operations)
-		return gtu_operation(GTU_OP_SCU_BITMASK + bit, NULL)->name;
-	return bit - operations < 2 ? option[bit - operations] : NULL;
+	return bit < 2 ? name[bit] : NULL;
 }
 
 /* Parameters that leave something out: a sum of names, or a mask. */
@@ -84,7 +81,7 @@ static const struct mask {
 } masks[] = {
 	{ "absent_units", "unit", unit_name },
 	{ "absent_operations", "operation", operation_name },
-	{ "absent_scu", "part of the SCU", scu_part_name },
+	{ "absent_scu", "option of the SCU", scu_option_name },
 	{ "caps_off", "capability", capability_name },
 };
 
@@ -96,8 +93,12 @@ static int parse_mask(const struct mask *mask, char *value, uint64_t *bits, stru
 
 	errno = 0;
 	*bits = strtoull(value, &end, 0);
-	if (end != value && !*end && !errno && *value != '-')
-		return 0;
+	if (end != value && !*end && !errno && *value != '-') {
+		for (i = 0; mask->name(i); i++)
+			;
+		return *bits >> i ? gtu_fail(err, GTU_ERR_USAGE, "%s=%s has bits that no %s has: the highest is bit %u", mask->key,
+					     value, mask->what, i - 1) : 0;
+	}
 	for (name = strtok_r(value, "+", &rest); name; name = strtok_r(NULL, "+", &rest)) {
 		for (i = 0; mask->name(i) && strcmp(mask->name(i), name); i++)
 			;
@@ -136,7 +137,7 @@ static int parse_item(const char *key, char *value, struct gtu_dev_config *confi
 			config->absent_units = (uint32_t)bits;
 		else if (masks[i].name == operation_name)
 			config->absent_operations = (uint32_t)bits;
-		else if (masks[i].name == scu_part_name)
+		else if (masks[i].name == scu_option_name)
 			config->absent_scu = (uint32_t)bits;
 		else
 			config->caps_off = bits;

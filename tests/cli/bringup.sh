@@ -61,8 +61,10 @@ for board in queues=1 contexts=1,queues=1,vectors=1,event_rings=1 ring_log2=4,re
 	says "gtu bringup checks every step of the board $board" "^11 of 11 steps checked$" "$out"
 done
 says "without logical cycles, cycles are not compared" "except for cycles and the order of streams" "$out"
-check "gtu bringup passes a board with a part of the SCU" gtu bringup --device model:absent_scu=0x72
-says "lockstep reports the operations that are absent" "the SCU answers ABSENT to: DATA, EXPAND, filtering, grouping" "$out"
+check "gtu bringup passes a board with a part of the SCU" gtu bringup --device model:absent_operations=scu-data+scu-expand,absent_scu=grouping
+says "lockstep reports what is absent" "the device answers ABSENT to: scu-data, scu-expand, filtering, grouping$" "$out"
+check "gtu bringup passes a board without an option of the SCU" gtu bringup --device model:absent_scu=filtering
+says "lockstep reports the option that is absent" "the device answers ABSENT to: filtering$" "$out"
 # boards that the tables of the specification allow, and what bring-up cannot check on them
 cat >boards <<'END'
 aperture_bytes=0 10 of 11 steps checked; skipped: aperture
@@ -80,6 +82,11 @@ exits 1 "gtu bringup fails if the units that were asked for have no operation" \
 	gtu bringup --device model:absent_operations=255 --only units
 exits 1 "gtu bringup fails if the aperture that was asked for is absent" \
 	gtu bringup --device model:aperture_bytes=0 --only aperture
+# an operation has one name, an option another
+fails_with 2 "absent_scu names no operation" 'there is no option of the SCU "scu-data"; give a sum of filtering, grouping' \
+	gtu bringup --device model:absent_scu=scu-data
+fails_with 2 "a mask has no bits without a meaning" "absent_scu=0x72 has bits that no option of the SCU has: the highest is bit 1" \
+	gtu bringup --device model:absent_scu=0x72
 exits 4 "gtu bringup finds a bug of a board without operations" gtu bringup --device model:absent_operations=31 --bug data
 says "gtu bringup names the bug of a board without operations" "this bug explains the findings: data$" "$out"
 prints "gtu info shows a unit that it does not know" "bit 5 of UNITS, unknown to this program" gtu info --device model:unknown_unit=1

@@ -75,7 +75,7 @@ struct bringup {
 	const char *lost;		/* why the function is no longer usable, or NULL */
 	uint64_t caps, clock_hz, aperture;
 	uint32_t version, units, contexts, queues, regions_log2, ring_log2, vectors, event_rings, stride;
-	uint32_t absent_scu;		/* GTU_ABSENT_SCU_*, found by the lock step */
+	uint32_t absent_scu;		/* options: GTU_ABSENT_SCU_*, found by the lock step */
 	uint32_t absent_operations;	/* bit n: gtu_unit_operation(n) is ABSENT although its unit is there */
 	uint32_t param[GTU_UNIT_COUNT][GTU_UREG_PARAMS], setting[GTU_UNIT_COUNT][GTU_UREG_SETS];
 

@@ -346,7 +346,7 @@ static bool agree(struct pair *p)
 	return true;
 }
 
-/* The operations and options of the SCU that the device answers with ABSENT. */
+/* The options of the SCU that the device answers with ABSENT. Reports them, and the operations, which are known. */
 static uint32_t find_absent(struct pair *p)
 {
 	static const struct {
@@ -355,21 +355,21 @@ static uint32_t find_absent(struct pair *p)
 		struct gtu_hw_desc desc;
 	} probe[] = {
 #define FUSED (2u << GTU_SCU_WIDTH_SHIFT | GTU_STEP_FUSED << GTU_SCU_STEP_SHIFT)
-#define PROBE(NAME) { GTU_ABSENT_SCU_OP(GTU_OP_SCU_##NAME), #NAME, { .opcode = GTU_OP_SCU_##NAME, .param = 1u << 31 } }
-		PROBE(BITMASK), PROBE(DATA), PROBE(ACCESS), PROBE(REPLICATE), PROBE(EXPAND),
 		{ GTU_ABSENT_SCU_FILTER, "filtering", { .opcode = GTU_OP_SCU_DATA, .param = FUSED | GTU_SCU_UNIQUE } },
 		{ GTU_ABSENT_SCU_GROUP, "grouping", { .opcode = GTU_OP_SCU_DATA, .param = FUSED | GTU_SCU_GROUP } },
 	};
 	struct gtu_hw_cpl cpl;
 	struct gtu_error err;
+	const struct gtu_operation *op;
 	uint32_t absent = 0;
-	char names[96] = "";
+	char names[160] = "";
 	size_t used = 0;
 	unsigned i;
 
-	if (!(p->b->units & GTU_UNIT_SCU))
-		return 0;
-	for (i = 0; i < sizeof(probe) / sizeof(probe[0]); i++) {
+	for (i = 0; (op = gtu_unit_operation(i)); i++)
+		if (p->b->absent_operations >> i & 1)
+			used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", used ? ", " : "", op->name);
+	for (i = 0; i < sizeof(probe) / sizeof(probe[0]) && p->b->units & GTU_UNIT_SCU; i++) {
 		if (p->device.run(&p->device, &probe[i].desc, 1, &cpl, &err))
 			continue;
 		p->probes++;
@@ -378,8 +378,8 @@ static uint32_t find_absent(struct pair *p)
 		absent |= probe[i].bit;
 		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", used ? ", " : "", probe[i].name);
 	}
-	if (absent)
-		bringup_say(p->b, BRINGUP_OK, NULL, "the SCU answers ABSENT to: %s", names);
+	if (used)
+		bringup_say(p->b, BRINGUP_OK, NULL, "the device answers ABSENT to: %s", names);
 	return absent;
 }
 

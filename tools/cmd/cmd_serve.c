@@ -106,6 +106,7 @@ static void help(void)
 	     "  aperture_bytes=0                 no aperture, and no BAR 4\n"
 	     "  absent_units=iru+peg             the board lacks these units\n"
 	     "  absent_operations=scu-expand     it reports ABSENT for these operations\n"
+	     "  absent_scu=filtering+grouping    and for these options of the SCU\n"
 	     "  unknown_unit=1                   it has a unit that no software knows\n"
 	     "  caps_off=streams+seek            as --without, several at once\n\n"
 	     "Each machine finds the device in its state after power-on. Exit codes: 0 ended by SIGTERM, SIGINT or\n"

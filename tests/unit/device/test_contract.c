@@ -284,7 +284,9 @@ TEST(invalidate_with_a_job_in_flight)
 
 TEST(operations_and_options_may_be_absent)
 {
-	struct fx *f = fx_open(&(struct gtu_dev_config){ .absent_scu = GTU_ABSENT_SCU_OP(GTU_OP_SCU_EXPAND) | GTU_ABSENT_SCU_FILTER }, 1);
+	/* the fifth operation of the tables: SCU EXPAND */
+	const struct gtu_dev_config config = { .absent_operations = 1u << 4, .absent_scu = GTU_ABSENT_SCU_FILTER };
+	struct fx *f = fx_open(&config, 1);
 	struct gtu_hw_desc d = { .opcode = GTU_OP_SCU_EXPAND, .flags = GTU_DESC_BLOCK };
 
 	CHECK(fx_reg(f, GTU_REG_UNITS, 4) & GTU_UNIT_SCU);

@@ -45,6 +45,21 @@ json "the JSON of gtu info --registers has names, values and fields" registers.j
 	'len({r["name"] for r in d["registers"]}) == len(d["registers"]) > 200' \
 	'{r["name"]: r for r in d["registers"]}["peg/r_bs[15]"]["fields"] == {"step": "none"}' \
 	'{r["name"]: r for r in d["registers"]}["scu/id"]["value"] == 0x20554353'
+check "gtu info --storage computes the units' bits" gtu info --storage --device model:iru_index_bits=24,iru_position_bits=24,peg_entries=8
+for line in "iru   reordering hash +8192 x 80  partition, 4 +81920  80 KB" "peg   working table +8 x 98  engine, 16 +98  294 bytes" \
+	"wvr   sparse work table +512 x 96  unit +6144  "; do
+	says "gtu info --storage prints a line that matches '$line'" "^$line" "$out"
+done
+lacks "gtu info --storage compares equal entries once" "with 80 bits" "$out"
+prints "gtu info --storage names the paper's bits where ours differ" "80 KB with 80 bits: 81920 here" gtu info --storage
+says "gtu info --storage adds up what it prints" \
+	"^$(awk '/ x / { n = /partition/ ? 4 : /engine/ ? 16 : 1; for (i = 1; i <= NF; i++) if ($i == "x") s += n * $(i - 1) * $(i + 1) / 8 } END { printf "%.0f", s }' "$out") bytes in all copies" "$out"
+check "gtu info --storage leaves out absent units" gtu info --storage --device model:absent_units=iru+zcm
+lacks "gtu info --storage prints no part of an absent unit" "^iru|^zcm" "$out"
+gtu info --storage --json - >storage.json
+json "the JSON of gtu info --storage has entries and bits" storage.json \
+	'next(r for r in d["storage"] if r["part"] == "working table")["entries"] * 98 == 24 * 98'
+fails_with 2 "gtu info prints one of registers and storage" "exclude each other" gtu info --storage --registers
 check "gtu info --fdt writes a file" gtu info --fdt blob --quiet
 says "gtu info --fdt writes a device tree" "GTU device model" blob
 fails_with 1 "gtu info --fdt fails in a missing folder" "/nonexistent/blob" gtu info --fdt /nonexistent/blob

@@ -12,10 +12,11 @@
 #include "gtu/ranks.h"
 #include "tools/support/host.h"
 #include "tools/support/json.h"
+#include "tools/support/unit_storage.h"
 #include "tools/support/atomic_file.h"
 
 static const char help[] =
-	"usage: gtu info [--device D] [--registers] [--json FILE|-] [--fdt FILE|-]\n"
+	"usage: gtu info [--device D] [--registers | --storage] [--json FILE|-] [--fdt FILE|-]\n"
 	"       gtu info --tables UNIT\n\n"
 	"Prints the properties of a device: its version, the units that are present and absent, every\n"
 	"parameter, its device tree; and the computer and the backends available on it.\n\n"
@@ -25,6 +26,8 @@ static const char help[] =
 	"  --registers    read every register of the units instead: state, parameters, settings, counters,\n"
 	"                 and the control registers of their own, such as the PEG's for balancing; with\n"
 	"                 --json in addition. Behind the driver, counters and control registers need root\n"
+	"  --storage      print the bits of the units' tables and buffers instead, computed from the device's\n"
+	"                 parameters, beside those that the papers publish; with --json in addition\n"
 	"  --json FILE    the same as JSON; - is standard output, and then nothing else is printed\n"
 	"  --fdt FILE     write the device tree blob (dtc -I dtb reads it); - likewise\n"
 	"  --tables UNIT  parameters with their limits, settings, counters, operations and operand slots\n"
@@ -280,6 +283,49 @@ static void json_register(void *to, const struct gtu_register *reg, uint64_t val
 	json_end_object(j);
 }
 
+/* ---- Storage ------------------------------------------------------------------------------------- */
+
+static void print_storage(const struct gtu_info *info)
+{
+	struct unit_storage s;
+	uint64_t all = 0;
+	unsigned n;
+
+	printf("%-4s  %-20s  %15s  %-12s  %12s  %s\n", "unit", "part", "entries x bits", "of each", "bytes", "published");
+	for (n = 0; unit_storage_row(info, n, &s); n++) {
+		char size[32], each[32];
+
+		snprintf(size, sizeof(size), "%" PRIu64 " x %" PRIu64, s.entries, s.bits);
+		snprintf(each, sizeof(each), s.copies > 1 ? "%s, %u" : "%s", s.per, s.copies);
+		printf("%-4s  %-20s  %15s  %-12s  %12.0f%s%s", s.unit, s.part, size, each, (double)(s.entries * s.bits) / 8, *s.published ? "  " : "", s.published);
+		if (s.published_bits && s.published_bits != s.bits)
+			printf(" with %" PRIu64 " bits: %.0f here", s.published_bits, (double)(s.entries * s.published_bits) / 8);
+		putchar('\n');
+		all += s.copies * s.entries * s.bits;
+	}
+	printf("%.0f bytes in all copies. Area needs a memory compiler or CACTI, and is not computed.\n", (double)all / 8);
+}
+
+static void json_storage(struct json *j, const struct gtu_info *info)
+{
+	struct unit_storage s;
+	unsigned n;
+
+	json_begin_array(j, "storage");
+	for (n = 0; unit_storage_row(info, n, &s); n++) {
+		json_begin_object(j, NULL);
+		json_string(j, "unit", s.unit);
+		json_string(j, "part", s.part);
+		json_string(j, "per", s.per);
+		json_u64(j, "copies", s.copies);
+		json_u64(j, "entries", s.entries);
+		json_u64(j, "bits", s.bits);
+		json_string(j, "published", s.published);
+		json_end_object(j);
+	}
+	json_end_array(j);
+}
+
 /* ---- The tables ---------------------------------------------------------------------------------- */
 
 static void table_parameters(const char *title, const struct gtu_parameter *p)
@@ -425,7 +471,7 @@ static void json_unit_device(struct json *j, const struct gtu_info *info, const 
 	json_end_object(j);
 }
 
-static int json_info(const struct atomic_file *w, struct gtu_device *dev, bool registers, const void *fdt, size_t bytes,
+static int json_info(const struct atomic_file *w, struct gtu_device *dev, bool registers, bool storage, const void *fdt, size_t bytes,
 		     struct gtu_error *err)
 {
 	const struct gtu_info *info = gtu_get_info(dev);
@@ -447,6 +493,8 @@ static int json_info(const struct atomic_file *w, struct gtu_device *dev, bool r
 		rc = for_each_register(dev, json_register, &j, err);
 		json_end_array(&j);
 	}
+	if (storage)
+		json_storage(&j, info);
 	host_json(&j, "host");
 	json_begin_array(&j, "backends");
 	for (i = 0; i < n; i++) {
@@ -463,7 +511,7 @@ static int json_info(const struct atomic_file *w, struct gtu_device *dev, bool r
 	return rc;
 }
 
-static int write_json(const char *path, struct gtu_device *dev, bool registers, const void *fdt, size_t bytes,
+static int write_json(const char *path, struct gtu_device *dev, bool registers, bool storage, const void *fdt, size_t bytes,
 		      struct gtu_error *err)
 {
 	struct atomic_file w;
@@ -471,7 +519,7 @@ static int write_json(const char *path, struct gtu_device *dev, bool registers, 
 
 	if (rc)
 		return rc;
-	rc = json_info(&w, dev, registers, fdt, bytes, err);
+	rc = json_info(&w, dev, registers, storage, fdt, bytes, err);
 	return atomic_file_close(&w, rc, err);
 }
 
@@ -481,6 +529,7 @@ int cmd_info(int argc, char **argv)
 		{ "device", required_argument, NULL, 'd' },
 		{ "json", required_argument, NULL, 'j' },
 		{ "registers", no_argument, NULL, 'r' },
+		{ "storage", no_argument, NULL, 's' },
 		{ "fdt", required_argument, NULL, 'f' },
 		{ "tables", required_argument, NULL, 't' },
 		{ "help", no_argument, NULL, 'h' },
@@ -489,7 +538,7 @@ int cmd_info(int argc, char **argv)
 	const char *device = NULL, *json = NULL, *blob = NULL;
 	struct gtu_error err = { 0 };
 	struct gtu_device *dev;
-	bool registers = false;
+	bool registers = false, storage = false;
 	uint32_t rank, ranks;
 	const void *fdt;
 	size_t bytes;
@@ -501,6 +550,7 @@ int cmd_info(int argc, char **argv)
 		case 'j': json = optarg; break;
 		case 'f': blob = optarg; break;
 		case 'r': registers = true; break;
+		case 's': storage = true; break;
 		case 't': return print_tables(optarg);
 		case 'h': fputs(help, stdout); return CLI_DONE;
 		default: return cli_option(argc, argv, opt, options);
@@ -508,6 +558,8 @@ int cmd_info(int argc, char **argv)
 	}
 	if (optind < argc)
 		return cli_usage("unexpected argument '%s'", argv[optind]);
+	if (registers && storage)
+		return cli_usage("--registers and --storage exclude each other: each replaces what is printed");
 	if (atomic_file_same(blob, json))
 		return cli_usage("--fdt and --json cannot both go to %s",
 				 atomic_file_is_stdout(json) ? "standard output" : json);
@@ -523,15 +575,19 @@ int cmd_info(int argc, char **argv)
 	}
 	if (registers && !fdt)
 		ret = gtu_fail(&err, GTU_ERR_USAGE, "%s is a GPU and has no registers to read", device);
+	else if (storage && !fdt)
+		ret = gtu_fail(&err, GTU_ERR_USAGE, "%s is a GPU and has no units", device);
 	else if (blob && !fdt)
 		ret = gtu_fail(&err, GTU_ERR_USAGE, "%s is a GPU and has no device tree to write", device);
 	else if (blob)
 		ret = write_fdt(blob, fdt, bytes, &err);
 	if (!ret && json)
-		ret = write_json(json, dev, registers, fdt, bytes, &err);
+		ret = write_json(json, dev, registers, storage, fdt, bytes, &err);
 	if (!ret && !(json && atomic_file_is_stdout(json)) && !(blob && atomic_file_is_stdout(blob))) {
 		if (registers)
 			ret = print_registers(dev, &err);
+		else if (storage)
+			print_storage(gtu_get_info(dev));
 		else
 			print_device(dev, fdt, bytes);
 	}

@@ -464,6 +464,15 @@ run_plan() (
 	recipes)
 		need distribution
 		GTU_GUEST=recipes GTU_SERVER=$server SHARE=$work/share "$here/recipes" 1,5,4 2,3 ;;
+	recipes-6-8)
+		need 6.12
+		need distribution
+		compiled_in >/dev/null 2>&1 && emulated="=7" || {
+			emulated=
+			echo "ok - recipe 7 # SKIP no QEMU with the device compiled in (make qemu builds it)"
+		}
+		# shellcheck disable=SC2086 # a word or none
+		GTU_GUEST=recipes-6-8 GTU_SERVER=$server SHARE=$work/share "$here/recipes" 6 $emulated =8 ;;
 	vfio)
 		need distribution
 		vfio_guest ;;

@@ -153,6 +153,14 @@ template <typename T> static inline T atomicOr(T *at, T x)
 	*at = old | x;
 	return old;
 }
+template <typename T> static inline T atomicAnd(T *at, T x)
+{
+	cpu_preempt();
+	T old = *at;
+
+	*at = old & x;
+	return old;
+}
 template <typename T> static inline T atomicExch(T *at, T x)
 {
 	cpu_preempt();

@@ -181,7 +181,7 @@ static int loop_levels(struct bfs *b)
 	if (!rc)
 		rc = gpu_fill(r->gpu, b->loop_log, 0, sizeof(log), r->err);
 	if (!rc)
-		rc = gpu_run_loop(r, "bfs_levels", NULL, args);
+		rc = gpu_run_loop(r, "bfs_levels", NULL, GPU_LOOP_BLOCKS, args);
 	if (!rc)
 		rc = gpu_run_read(r);
 	if (!rc)

@@ -224,8 +224,8 @@ int gpu_run_launch(struct gpu_run *r, const char *kernel, const char *suffix, bo
 /* The same over the lists of @graph. */
 int gpu_run_launch_over(struct gpu_run *r, struct gpu_graph *graph, const char *kernel, const char *suffix, bool widths,
 			uint64_t threads, void **args);
-/* The same for a loop that stays on the GPU, for the entry's width. */
-int gpu_run_loop(struct gpu_run *r, const char *kernel, const char *suffix, void **args);
+/* The same for a loop of @blocks that stays on the GPU, for the entry's width. */
+int gpu_run_loop(struct gpu_run *r, const char *kernel, const char *suffix, unsigned blocks, void **args);
 /*
  * Reset a step's counters (min to its maximum) before it; read them after it, which synchronizes.
  */
@@ -252,6 +252,11 @@ int gpu_visit_begin(struct gpu_run *r, struct gtu_device *dev, const char *name,
 		    struct gtu_algorithm_stats *stats, struct gtu_error *err);
 /* Clear the counters, launch a kernel of the entry's format (@format) or of none, and read the counters. */
 int gpu_visit_step(struct gpu_run *r, const char *kernel, const char *suffix, bool format, uint64_t threads, void **args);
+/*
+ * Many rounds in one launch, with the counters cleared before and read after it. A round takes the items of
+ * queue[0] and fills queue[1]; both are exchanged after an odd number of rounds, and *items are left.
+ */
+int gpu_visit_rounds(struct gpu_run *r, const char *kernel, void **args, CUdeviceptr queue[2], uint64_t *items);
 /* Queue the items of the vertices whose @state is @value, or of all (@state 0); *items: their number. */
 int gpu_visit_collect(struct gpu_run *r, CUdeviceptr state, uint32_t value, CUdeviceptr queue, uint64_t *items);
 /* Copy a value of 4 bytes for each vertex into an array of 8 bytes each. */

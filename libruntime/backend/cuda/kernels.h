@@ -17,8 +17,10 @@
 #define GPU_LOOP_BLOCKS	32u		/* blocks of a loop that stays on the GPU */
 #define GPU_LOOP_ITEMS	65536u		/* capacity of its queue */
 #define GPU_LOOP_EDGES	65536u		/* edges that leave a frontier for which it pays */
+#define GPU_LOOP_PATHS	2048u		/* items of a level for which betweenness stays on the GPU */
 #define GPU_LOOP_FAR	(1u << 20)	/* capacity of its queue of far vertices */
 #define GPU_LOOP_STEPS	4096u		/* most steps of one launch */
+#define GPU_LOOP_WORK	(1u << 24)	/* work items after which a loop of large steps lets the host look */
 #define GPU_SAMPLES	1024u		/* vertices sampled to find the giant component */
 
 /* Addresses are GPU addresses. */

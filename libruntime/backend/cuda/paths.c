@@ -6,9 +6,12 @@
 
 /* ---- Betweenness --------------------------------------------------------------------------------- */
 
+#define LOOP_LEVELS	8		/* levels that do not stay on the GPU, and fewest that do on the way back */
+
 struct betweenness {
 	struct gpu_run r;
 	CUdeviceptr level, paths, share, score, queue;
+	CUdeviceptr log;		/* of levels that stay on the GPU */
 	uint64_t *begin;		/* where each level begins in the queue, and where the last ends */
 	uint64_t most;
 };
@@ -30,37 +33,101 @@ static int note_level(struct betweenness *b, uint64_t level, uint64_t first)
 	return 0;
 }
 
+/* A level was found, of @items behind @end items. */
+static int add_level(struct betweenness *b, uint32_t *levels, uint64_t end, uint64_t vertices, uint64_t items)
+{
+	b->r.stats->vertices += vertices;
+	b->r.stats->iterations += vertices > 0;
+	if (!items)
+		return 0;
+	++*levels;
+	return note_level(b, *levels, end + items);
+}
+
+/* The levels after the last one, while they are small, in one launch; *items: of the last one. */
+static int loop_forth(struct betweenness *b, uint32_t *levels, uint64_t *items)
+{
+	struct gpu_run *r = &b->r;
+	struct gpu_level log[GPU_LOOP_STEPS];
+	uint64_t end = b->begin[*levels];
+	CUdeviceptr from = b->queue + 8 * (end - *items);
+	uint32_t next = *levels, i;
+	void *args[] = { &from, items, &b->level, &next, &b->paths, &b->log, NULL };
+	int rc = gpu_fill(r->gpu, b->log, 0, sizeof(log), r->err);
+
+	if (!rc)
+		rc = gpu_run_clear(r);
+	if (!rc)
+		rc = gpu_run_loop(r, "paths_forth", NULL, GPU_LOOP_BLOCKS, args);
+	if (!rc)
+		rc = gpu_run_read(r);
+	if (!rc)
+		rc = gpu_download(r->gpu, log, b->log, r->counters.loop.steps * sizeof(log[0]), r->err);
+	for (i = 0; !rc && i < r->counters.loop.steps; i++) {
+		*items = log[i].edges;
+		rc = add_level(b, levels, end, log[i].vertices, *items);
+		end += *items;
+	}
+	return rc;
+}
+
 /* Count the shortest paths from @source; *levels: levels that edges leave. */
 static int forth(struct betweenness *b, uint32_t source, uint32_t *levels)
 {
 	struct gpu_run *r = &b->r;
-	CUdeviceptr from = b->queue, out;
-	uint64_t items, end = 0;
+	CUdeviceptr from, out;
+	uint64_t items;
 	uint32_t next;
 	void *begin[] = { &source, &b->level, &b->paths, &b->share, NULL };
 	void *count[] = { &from, &items, &b->level, &next, &b->paths, &out, NULL };
 	int rc = gpu_run_launch(r, "paths_begin", NULL, false, r->graph.n, begin);
 
 	*levels = 0;
-	r->stats->iterations++;
-	r->stats->vertices++;
 	if (!rc)
 		rc = gpu_visit_collect(r, b->level, 0, b->queue, &items);
+	if (!rc)
+		rc = note_level(b, 0, 0);
+	if (!rc)
+		rc = add_level(b, levels, 0, 1, items);
 	while (!rc && items) {
-		rc = note_level(b, *levels, end);
-		end += items;
-		next = ++*levels;
-		if (!rc)
-			rc = note_level(b, next, end);
-		out = b->queue + 8 * end;
-		if (!rc)
-			rc = gpu_visit_step(r, "paths_count", NULL, true, items * 32, count);
-		from = out;
+		if (*levels > LOOP_LEVELS && items <= GPU_LOOP_PATHS) {
+			rc = loop_forth(b, levels, &items);
+			continue;
+		}
+		next = *levels;
+		out = b->queue + 8 * b->begin[next];
+		from = out - 8 * items;
+		rc = gpu_visit_step(r, "paths_count", NULL, true, items * 32, count);
 		items = r->counters.items;
-		r->stats->vertices += r->counters.vertices;
-		r->stats->iterations += r->counters.vertices > 0;
+		if (!rc)
+			rc = add_level(b, levels, b->begin[next], r->counters.vertices, items);
 	}
 	return rc;
+}
+
+/* Items of the level that edges to level @next leave. */
+static uint64_t items_before(const struct betweenness *b, uint32_t next)
+{
+	return b->begin[next] - b->begin[next - 1];
+}
+
+/* The dependencies of small levels in one launch, from the one before @next on; *count: their number. */
+static int loop_back(struct betweenness *b, uint32_t next, uint32_t *count)
+{
+	struct gpu_run *r = &b->r;
+	void *args[] = { &b->queue, &b->log, count, &b->level, &next, &b->paths, &b->share, NULL };
+	int rc;
+
+	for (*count = 0; *count < next && *count < GPU_LOOP_STEPS && items_before(b, next - *count) <= GPU_LOOP_PATHS;)
+		++*count;
+	if (*count < LOOP_LEVELS) {
+		*count = 0;
+		return 0;
+	}
+	rc = gpu_upload(r->gpu, b->log, b->begin + next - *count, 8 * (*count + 1ull), r->err);
+	if (!rc)
+		rc = gpu_run_clear(r);
+	return rc ? rc : gpu_run_loop(r, "paths_back", NULL, GPU_LOOP_BLOCKS, args);
 }
 
 static int back(struct betweenness *b, uint32_t source, uint32_t levels)
@@ -68,15 +135,20 @@ static int back(struct betweenness *b, uint32_t source, uint32_t levels)
 	struct gpu_run *r = &b->r;
 	CUdeviceptr from;
 	uint64_t items;
-	uint32_t next;
+	uint32_t next = levels, looped;
 	void *depend[] = { &from, &items, &b->level, &next, &b->paths, &b->share, NULL };
 	void *end[] = { &source, &b->paths, &b->share, &b->score, NULL };
 	int rc = 0;
 
-	for (next = levels; next > 0 && !rc; next--) {
+	while (next && !rc) {
+		rc = loop_back(b, next, &looped);
+		next -= looped;
+		if (rc || looped)
+			continue;
 		from = b->queue + 8 * b->begin[next - 1];
-		items = b->begin[next] - b->begin[next - 1];
+		items = items_before(b, next);
 		rc = gpu_run_launch(r, "paths_depend", NULL, true, items * 32, depend);
+		next--;
 	}
 	if (!rc)
 		rc = gpu_visit_step(r, "paths_end", NULL, false, r->graph.n, end);
@@ -95,10 +167,11 @@ static int from_sources(struct betweenness *b)
 	const struct gpu_part part[] = {
 		{ "levels", 4 * n, &b->level }, { "paths", 8 * n, &b->paths }, { "shares", 8 * n, &b->share },
 		{ "scores", 8 * n, &b->score }, { "queue", gpu_run_queue_bytes(r), &b->queue },
+		{ "levels on the GPU", sizeof(struct gpu_level) * GPU_LOOP_STEPS, &b->log },
 	};
 	uint64_t i, source;
 	uint32_t levels;
-	int rc = gpu_run_allocate(r, part, 5);
+	int rc = gpu_run_allocate(r, part, 6);
 
 	if (!rc)
 		rc = gpu_fill(r->gpu, b->score, 0, 8 * n, r->err);

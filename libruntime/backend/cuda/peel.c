@@ -6,8 +6,9 @@
 
 struct cores {
 	struct gpu_run r;
-	CUdeviceptr left, core, queue[2];
+	CUdeviceptr left, core, queue[2], rest, log;
 	uint64_t remaining, items;
+	uint32_t k;			/* the least core number from here on */
 };
 
 /* Counts of neighbours have 32 bits. */
@@ -23,22 +24,25 @@ static int check_degrees(const struct gpu_run *r)
 	return 0;
 }
 
-/* Remove the vertices of @k neighbours, and those that have no more without them. */
-static int peel(struct cores *c, uint32_t k)
+/* One launch of many rounds. */
+static int peel(struct cores *c)
 {
 	struct gpu_run *r = &c->r;
-	void *take[] = { &c->left, &c->core, &k, &c->queue[0], NULL };
-	void *peel[] = { &c->queue[0], &c->items, &c->left, &c->core, &k, &c->queue[1], NULL };
-	int rc = gpu_visit_step(r, "cores_take", NULL, true, r->graph.n, take);
+	struct gpu_level log[GPU_LOOP_STEPS];
+	uint32_t steps = GPU_LOOP_STEPS, i;
+	void *args[] = { &c->left, &c->core, &c->queue[0], &c->queue[1], &c->items, &c->remaining, &c->k, &c->rest, &steps,
+			 &c->log, NULL };
+	int rc = gpu_fill(r->gpu, c->log, 0, sizeof(log), r->err);
 
-	while (!rc) {
-		c->remaining -= r->counters.vertices;
-		gpu_run_iteration(r, r->counters.vertices);
-		c->items = r->counters.items;
-		if (!c->items)
-			break;
-		rc = gpu_visit_step(r, "cores_peel", NULL, true, c->items * 32, peel);
-		gpu_swap(c->queue);
+	if (!rc)
+		rc = gpu_visit_rounds(r, "cores_rounds", args, c->queue, &c->items);
+	if (!rc)
+		rc = gpu_download(r->gpu, log, c->log, r->counters.loop.steps * sizeof(log[0]), r->err);
+	c->k = (uint32_t)r->counters.loop.bound;
+	for (i = 0; !rc && i < r->counters.loop.steps; i++) {
+		c->remaining -= log[i].vertices;
+		if (log[i].vertices || log[i].edges)
+			gpu_run_iteration(r, log[i].vertices);
 	}
 	return rc;
 }
@@ -50,9 +54,11 @@ static int peel_all(struct cores *c)
 	const struct gpu_part part[] = {
 		{ "neighbours left", 4 * n, &c->left }, { "cores", 4 * n, &c->core },
 		{ "queue", gpu_run_queue_bytes(r), &c->queue[0] }, { "next queue", gpu_run_queue_bytes(r), &c->queue[1] },
+		{ "remaining vertices", 4 * (n / 2 + n / 4 + 1), &c->rest },
+		{ "rounds", sizeof(struct gpu_level) * GPU_LOOP_STEPS, &c->log },
 	};
 	void *state[] = { &c->left, &c->core, NULL }, *loops[] = { &c->queue[0], &c->items, &c->left, NULL };
-	int rc = gpu_run_allocate(r, part, 4);
+	int rc = gpu_run_allocate(r, part, 6);
 
 	gtu_phase(&r->phases, "traverse");
 	if (!rc)
@@ -61,11 +67,9 @@ static int peel_all(struct cores *c)
 		rc = gpu_visit_collect(r, 0, 0, c->queue[0], &c->items);
 	if (!rc && c->items)
 		rc = gpu_run_launch(r, "cores_loops", NULL, true, c->items * 32, loops);
-	for (c->remaining = n; !rc && c->remaining;) {
-		rc = gpu_visit_step(r, "cores_least", NULL, false, n, state);
-		if (!rc)
-			rc = peel(c, (uint32_t)r->counters.min);
-	}
+	c->items = 0;
+	for (c->remaining = n; !rc && c->remaining;)
+		rc = peel(c);
 	return rc;
 }
 
@@ -89,31 +93,11 @@ int gpu_cores(struct gtu_device *dev, const struct gtu_algorithm_options *opt, v
 
 /* ---- Colors --------------------------------------------------------------------------------------- */
 
-#define WINDOW 64u		/* COLOR_WINDOW of peel.cuh */
-
 struct coloring {
 	struct gpu_run r;
 	CUdeviceptr key, waiting, color, taken, queue[2];
 	uint64_t items, colored;
 };
-
-/* Color the ready vertices, no two of which are neighbours, window by window. */
-static int color_ready(struct coloring *c)
-{
-	struct gpu_run *r = &c->r;
-	uint32_t base = 0;
-	void *taken[] = { &c->queue[0], &c->items, &base, &c->color, &c->taken, NULL };
-	int rc;
-
-	do {
-		rc = gpu_run_launch(r, "color_taken", NULL, true, c->items * 32, taken);
-		if (!rc)
-			rc = gpu_visit_step(r, "color_assign", NULL, false, c->items, taken);
-		c->colored += r->counters.vertices;
-		base += WINDOW;
-	} while (!rc && r->counters.left);
-	return rc;
-}
 
 static int color_all(struct coloring *c)
 {
@@ -126,7 +110,8 @@ static int color_all(struct coloring *c)
 	};
 	void *begin[] = { &c->key, &c->waiting, &c->color, &c->taken, NULL };
 	void *count[] = { &c->queue[0], &c->items, &c->key, &c->waiting, NULL };
-	void *release[] = { &c->queue[0], &c->items, &c->key, &c->waiting, &c->queue[1], NULL };
+	uint32_t steps = GPU_LOOP_STEPS, i;
+	void *rounds[] = { &c->key, &c->waiting, &c->color, &c->taken, &c->queue[0], &c->queue[1], &c->items, &steps, NULL };
 	int rc = gpu_run_allocate(r, part, 6);
 
 	gtu_phase(&r->phases, "traverse");
@@ -141,12 +126,10 @@ static int color_all(struct coloring *c)
 	/* vertices without edges have the first color */
 	c->colored = n - r->gpu->placed.connected;
 	while (!rc && c->items) {
-		rc = color_ready(c);
-		if (!rc)
-			rc = gpu_visit_step(r, "color_release", NULL, true, c->items * 32, release);
-		gpu_run_iteration(r, 0);
-		c->items = r->counters.items;
-		gpu_swap(c->queue);
+		rc = gpu_visit_rounds(r, "color_rounds", rounds, c->queue, &c->items);
+		c->colored += r->counters.vertices;
+		for (i = 0; !rc && i < r->counters.loop.steps; i++)
+			gpu_run_iteration(r, 0);
 	}
 	if (!rc && c->colored != n)
 		rc = gtu_fail(r->err, GTU_ERR_INPUT,

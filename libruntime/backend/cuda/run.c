@@ -236,13 +236,13 @@ int gpu_run_launch_over(struct gpu_run *r, struct gpu_graph *graph, const char *
 	return gpu_launch(r->gpu, name, threads, all, r->err);
 }
 
-int gpu_run_loop(struct gpu_run *r, const char *kernel, const char *suffix, void **args)
+int gpu_run_loop(struct gpu_run *r, const char *kernel, const char *suffix, unsigned blocks, void **args)
 {
 	void *all[ARGS_MAX + 1];
 	char name[96];
 
 	complete_launch(r, kernel, suffix, true, args, name, all);
-	return gpu_launch_together(r->gpu, name, GPU_LOOP_BLOCKS, all, r->err);
+	return gpu_launch_together(r->gpu, name, blocks, all, r->err);
 }
 
 int gpu_run_clear(struct gpu_run *r)

@@ -93,7 +93,7 @@ static int loop_steps(struct sssp *s, uint64_t *bound, bool *small, bool *done)
 			return rc;
 		rc = gpu_run_clear(r);
 		if (!rc)
-			rc = gpu_run_loop(r, "sssp_steps", s->kernel, args);
+			rc = gpu_run_loop(r, "sssp_steps", s->kernel, GPU_LOOP_BLOCKS, args);
 		if (!rc)
 			rc = gpu_run_read(r);
 		*bound = r->counters.loop.bound;

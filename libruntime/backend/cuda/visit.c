@@ -2,6 +2,9 @@
 /* What the algorithms over visit.cuh share on the host. */
 #include "gpu.h"
 
+#define ROUND_VERTICES	1024u		/* vertices of the graph for each block of a loop over rounds */
+#define ROUND_BLOCKS	4u		/* most such blocks on a multiprocessor */
+
 typedef unsigned long long ull;
 
 int gpu_visit_begin(struct gpu_run *r, struct gtu_device *dev, const char *name, const struct gtu_algorithm_options *opt,
@@ -27,6 +30,22 @@ int gpu_visit_step(struct gpu_run *r, const char *kernel, const char *suffix, bo
 	if (!rc)
 		rc = gpu_run_launch(r, kernel, suffix, format, threads, args);
 	return rc ? rc : gpu_run_read(r);
+}
+
+int gpu_visit_rounds(struct gpu_run *r, const char *kernel, void **args, CUdeviceptr queue[2], uint64_t *items)
+{
+	const uint64_t fitting = r->graph.n / ROUND_VERTICES + GPU_LOOP_BLOCKS,
+		       most = (uint64_t)r->gpu->info.multiprocessors * ROUND_BLOCKS;
+	int rc = gpu_run_clear(r);
+
+	if (!rc)
+		rc = gpu_run_loop(r, kernel, NULL, (unsigned)(fitting < most ? fitting : most), args);
+	if (!rc)
+		rc = gpu_run_read(r);
+	*items = rc ? 0 : r->counters.loop.items[r->counters.loop.steps % 3];
+	if (r->counters.loop.steps % 2)
+		gpu_swap(queue);
+	return rc;
 }
 
 int gpu_visit_collect(struct gpu_run *r, CUdeviceptr state, uint32_t value, CUdeviceptr queue, uint64_t *items)

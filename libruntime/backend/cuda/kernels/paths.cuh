@@ -21,11 +21,11 @@ extern "C" __global__ void paths_begin(gpu_graph g, u32 source, u32 *level, doub
 /* Reach the next level, and add up the paths to its vertices. */
 template <typename R>
 __device__ static void paths_count(const gpu_graph &g, const u64 *queue, u64 count, u32 *level, u32 next,
-				   double *paths, u64 *out)
+				   double *paths, u64 *out, uint64_t *fill, uint64_t *reached, tally &t)
 {
 	u64 vertices = 0;
 
-	each_item(g, queue, count, [&](u32 v, u32 chunk, tally &t) {
+	each_item(queue, count, t, [&](u32 v, u32 chunk, tally &t) {
 		const double own = paths[v];
 
 		walk_item<R, no_weight>(g, v, chunk, t, [&](bool valid, R entry, no_weight) {
@@ -35,18 +35,43 @@ __device__ static void paths_count(const gpu_graph &g, const u64 *queue, u64 cou
 			if (valid && (found || was == next))
 				atomicAdd(&paths[to], own);
 			vertices += found;
-			push_warp(out, &counters_of(g)->items, to, found ? items_of_vertex<R>(g, to) : 0);
+			push_warp(out, fill, to, found ? items_of_vertex<R>(g, to) : 0);
 		});
 	});
-	count_vertices(g, vertices);
+	count_lanes(reached, vertices);
+}
+
+/*
+ * The levels after the one of the @count items of @queue, which fill the queue behind it, until one has no
+ * items or too many. log[i], zero before: vertices and items of level next + i.
+ */
+template <typename R>
+__device__ static void paths_forth(const gpu_graph &g, u64 *queue, u64 count, u32 *level, u32 next, double *paths,
+				   struct gpu_level *log)
+{
+	struct gpu_loop *loop = loop_of(g);
+	tally t = { 0, 0 };
+	u32 epoch = 0, step;
+
+	for (step = 0; count && count <= GPU_LOOP_PATHS && step < GPU_LOOP_STEPS; step++) {
+		uint64_t *fill = &log[step].edges;
+
+		paths_count<R>(g, queue, count, level, next + step, paths, queue + count, fill, &log[step].vertices, t);
+		grid_barrier(&loop->arrived, epoch);
+		queue += count;
+		count = settled(fill);
+	}
+	if (!thread_id())
+		loop->steps = step;
+	report(g, t);
 }
 
 /* The dependencies of a level on the next: share[v] += paths[v] / paths[to] (1 + share[to]). */
 template <typename R>
 __device__ static void paths_depend(const gpu_graph &g, const u64 *queue, u64 count, const u32 *level, u32 next,
-				    const double *paths, double *share)
+				    const double *paths, double *share, tally &t)
 {
-	each_item(g, queue, count, [&](u32 v, u32 chunk, tally &t) {
+	each_item(queue, count, t, [&](u32 v, u32 chunk, tally &t) {
 		const double own = paths[v];
 		double sum = 0;
 
@@ -61,6 +86,23 @@ __device__ static void paths_depend(const gpu_graph &g, const u64 *queue, u64 co
 		if (!lane_id() && sum != 0)
 			atomicAdd(&share[v], sum);
 	});
+}
+
+/* The same for the levels from @next down, each @begin[i] to @begin[i + 1] of the queue, i from @levels down. */
+template <typename R>
+__device__ static void paths_back(const gpu_graph &g, const u64 *queue, const u64 *begin, u32 levels, const u32 *level,
+				  u32 next, const double *paths, double *share)
+{
+	tally t = { 0, 0 };
+	u32 epoch = 0;
+
+	for (; levels; levels--, next--) {
+		const u64 from = begin[levels - 1];
+
+		paths_depend<R>(g, queue + from, begin[levels] - from, level, next, paths, share, t);
+		grid_barrier(&loop_of(g)->arrived, epoch);
+	}
+	report(g, t);
 }
 
 /* Add the shares to the scores; counters.changed: a number of paths is infinite. */
@@ -109,13 +151,33 @@ __device__ static void paths_meet(const gpu_graph &g, const u64 *queue, u64 coun
 							u32 *level, u32 next, double *paths,       \
 							u64 *out)                                  \
 	{                                                                                          \
-		paths_count<R>(g, queue, count, level, next, paths, out);                          \
+		tally t = { 0, 0 };                                                                \
+												   \
+		paths_count<R>(g, queue, count, level, next, paths, out, &counters_of(g)->items,   \
+			       &counters_of(g)->vertices, t);                                      \
+		report(g, t);                                                                      \
+	}                                                                                          \
+	extern "C" __global__ void paths_forth_##format(gpu_graph g, u64 *queue, u64 count,        \
+							u32 *level, u32 next, double *paths,       \
+							struct gpu_level *log)                     \
+	{                                                                                          \
+		paths_forth<R>(g, queue, count, level, next, paths, log);                          \
 	}                                                                                          \
 	extern "C" __global__ void paths_depend_##format(gpu_graph g, const u64 *queue, u64 count, \
 							 const u32 *level, u32 next,               \
 							 const double *paths, double *share)       \
 	{                                                                                          \
-		paths_depend<R>(g, queue, count, level, next, paths, share);                       \
+		tally t = { 0, 0 };                                                                \
+												   \
+		paths_depend<R>(g, queue, count, level, next, paths, share, t);                    \
+		report(g, t);                                                                      \
+	}                                                                                          \
+	extern "C" __global__ void paths_back_##format(gpu_graph g, const u64 *queue,              \
+						       const u64 *begin, u32 levels,               \
+						       const u32 *level, u32 next,                 \
+						       const double *paths, double *share)         \
+	{                                                                                          \
+		paths_back<R>(g, queue, begin, levels, level, next, paths, share);                 \
 	}                                                                                          \
 	extern "C" __global__ void paths_meet_##format(gpu_graph g, const u64 *queue, u64 count,   \
 						       u32 *level, const u32 *other, u32 next,     \

@@ -8,18 +8,25 @@
 #define GTU_CUDA_VISIT_CUH
 
 #include "compressed.cuh"
+#include "loop.cuh"
 
 /* Instances of a kernel for each format of an entry: M(entry type, name). */
 #define VISIT_FORMATS(M) M(u32, 4) M(u64, 8) M(compressed, compressed)
 
 /* f(v, chunk, tally) for each item, by one warp: the vertex and the piece for walk_item(). */
 template <typename F>
+__device__ static inline void each_item(const u64 *queue, u64 count, tally &t, F f)
+{
+	for (u64 i = thread_id() / 32; i < count; i += thread_count() / 32)
+		f((u32)queue[i], (u32)(queue[i] >> 32), t);
+}
+
+template <typename F>
 __device__ static inline void each_item(const gpu_graph &g, const u64 *queue, u64 count, F f)
 {
 	tally t = { 0, 0 };
 
-	for (u64 i = thread_id() / 32; i < count; i += thread_count() / 32)
-		f((u32)queue[i], (u32)(queue[i] >> 32), t);
+	each_item(queue, count, t, f);
 	report(g, t);
 }
 
@@ -51,12 +58,17 @@ __device__ static inline u32 reach(u32 *label, u32 to, u32 next)
 	return was == GPU_UNREACHED ? atomicCAS(&label[to], GPU_UNREACHED, next) : was;
 }
 
-/* Add the lanes' counts of vertices to the counters. */
+/* Add the lanes' values to a counter. */
+__device__ static inline void count_lanes(uint64_t *to, u64 value)
+{
+	value = warp_sum(value);
+	if (!lane_id() && value)
+		add(to, value);
+}
+
 __device__ static inline void count_vertices(const gpu_graph &g, u64 vertices)
 {
-	vertices = warp_sum(vertices);
-	if (!lane_id() && vertices)
-		add(&counters_of(g)->vertices, vertices);
+	count_lanes(&counters_of(g)->vertices, vertices);
 }
 
 template <typename T> __device__ static inline T warp_max(T x)

@@ -7,8 +7,11 @@
 
 #include "gpu.h"
 
+#define ENOUGH	0.9		/* share of the vertices with edges in the giant component that ends the sampling */
+
 struct components {
 	struct gpu_run r;
+	bool in_place;			/* sample the lists, which are on the card, not the cache */
 	CUdeviceptr label, queue, answer, active[2];
 };
 
@@ -67,6 +70,37 @@ static int join(struct components *c, uint32_t giant, uint32_t slice)
 	return rc ? rc : flatten(c);
 }
 
+/* Whether @share of the vertices with edges have the label of @votes samples. */
+static bool joined(const struct components *c, uint32_t votes, double share)
+{
+	const struct gpu_run *r = &c->r;
+
+	return votes * (double)r->graph.n >= share * GPU_SAMPLES * (double)r->gpu->placed.connected;
+}
+
+/* Join vertices with a few neighbours each; *giant: the label of most of them, by *votes samples. */
+static int sample(struct components *c, bool skips, uint32_t *giant, uint32_t *votes)
+{
+	struct gpu_run *r = &c->r;
+	const uint32_t rounds = c->in_place ? GPU_CACHE_MAX : r->graph.cache_degree;
+	uint32_t i;
+	void *args[] = { &c->label, &i, giant, NULL }, *link[] = { &c->label, NULL };
+	int rc = 0;
+
+	if (c->in_place)
+		rc = gpu_run_launch(r, "components_link", NULL, true, r->graph.n, link);
+	if (!rc && c->in_place)
+		rc = flatten(c);
+	for (i = 0; i < rounds && !rc && !(c->in_place && joined(c, *votes, ENOUGH)); i++) {
+		rc = gpu_run_launch(r, c->in_place ? "components_join_one" : "components_sample", NULL, c->in_place, r->graph.n, args);
+		if (!rc)
+			rc = flatten(c);
+		if (!rc && skips)
+			rc = find_giant(c, giant, votes);
+	}
+	return rc;
+}
+
 static int hook(struct components *c)
 {
 	struct gpu_run *r = &c->r;
@@ -75,19 +109,11 @@ static int hook(struct components *c)
 	 * in the giant only
 	 */
 	bool skips = r->undirected && r->whole, slice = false;
-	uint32_t giant = GPU_NO_VERTEX, votes = 0, i;
-	void *args[] = { &c->label, &i, NULL };
-	int rc = 0;
+	uint32_t giant = GPU_NO_VERTEX, votes = 0;
+	int rc = sample(c, skips, &giant, &votes);
 
-	for (i = 0; i < r->graph.cache_degree && !rc; i++) {
-		rc = gpu_run_launch(r, "components_sample", NULL, false, r->graph.n, args);
-		if (!rc)
-			rc = flatten(c);
-	}
-	if (!rc && skips && r->graph.cache_degree)
-		rc = find_giant(c, &giant, &votes);
 	/* a small cache may have joined less than half of the vertices with edges */
-	if (!rc && skips && 2.0 * votes * (double)r->graph.n < (double)GPU_SAMPLES * (double)r->gpu->placed.connected) {
+	if (!rc && skips && !joined(c, votes, 0.5)) {
 		slice = true;
 		rc = join(c, GPU_NO_VERTEX, GPU_SLICE_ONE);
 		if (!rc)
@@ -140,20 +166,26 @@ static int prepare(struct components *c)
 	int rc;
 
 	/* samples would join vertices outside the range */
-	if (!r->whole)
+	if (!r->whole || c->in_place)
 		r->graph.cache_degree = 0;
 	rc = gpu_run_allocate(r, r->opt->kernel == GTU_KERNEL_AUTO ? part : paper, 3);
 	if (!rc)
 		rc = gpu_wait(r->gpu, "setting up", r->err);
 	gtu_phase(&r->phases, "traverse");
-	return rc ? rc : gpu_run_launch(r, "components_begin", NULL, false, r->graph.n, args);
+	/* components_link writes all labels */
+	return rc || c->in_place ? rc : gpu_run_launch(r, "components_begin", NULL, false, r->graph.n, args);
 }
 
 int gpu_components(struct gtu_device *dev, const struct gtu_algorithm_options *opt, void *component,
 		   struct gtu_algorithm_stats *stats, struct gtu_error *err)
 {
-	struct components c = { 0 };
-	int rc = gpu_run_begin(&c.r, dev, "components", opt, stats, GPU_CACHE_NEIGHBOURS, err);
+	const struct gpu *gpu = dev->backend;
+	const struct gtu_graph *g = gpu->placed.graph;
+	struct components c = {
+		.in_place = gpu->placement.edges == GTU_EDGES_DEVICE && gpu->placement.edge_bytes && opt->kernel == GTU_KERNEL_AUTO &&
+			    !(g->flags & GTU_GRAPH_DIRECTED) && !opt->first_vertex && (!opt->end_vertex || opt->end_vertex == g->n),
+	};
+	int rc = gpu_run_begin(&c.r, dev, "components", opt, stats, c.in_place ? GPU_CACHE_EMPTY : GPU_CACHE_NEIGHBOURS, err);
 
 	if (!rc && c.r.graph.n) {
 		rc = prepare(&c);

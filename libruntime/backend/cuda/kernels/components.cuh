@@ -5,12 +5,16 @@
  * Connectivity Computation via Subgraph Sampling", 2018): the cached neighbours join most of the
  * giant component without link traffic; then only lists of vertices outside it are read. If the
  * cache is too small, the whole lists of a slice of the vertices serve as the sample: one neighbour
- * per vertex would request as many lines as a pass over all lists of up to 128 bytes.
+ * per vertex would request as many lines as a pass over all lists of up to 128 bytes. Lists on the card
+ * are sampled in place: each vertex is linked to a lower neighbour, then joined with one or more.
  */
 #ifndef GTU_CUDA_COMPONENTS_CUH
 #define GTU_CUDA_COMPONENTS_CUH
 
 #include "compressed.cuh"
+#include "loop.cuh"
+
+#define LINKED	4u			/* neighbours considered by components_link */
 
 __device__ static inline u32 label_at(const u32 *label, u32 v)
 {
@@ -61,12 +65,15 @@ extern "C" __global__ void components_begin(gpu_graph g, u32 *label)
 		label[v] = (u32)v;
 }
 
-extern "C" __global__ void components_sample(gpu_graph g, u32 *label, u32 i)
+/* Join each vertex not labeled @giant with its cached neighbour @i. */
+extern "C" __global__ void components_sample(gpu_graph g, u32 *label, u32 i, u32 giant)
 {
 	const u32 *cache = (const u32 *)g.cache;
 	u32 u;
 
 	for (u64 v = thread_id(); v < g.cache_end; v += thread_count()) {
+		if (giant != GPU_NO_VERTEX && label_at(label, (u32)v) == giant)
+			continue;
 		u = cache[v * g.cache_degree + i];
 		if (u != GPU_NO_VERTEX)
 			join(label, (u32)v, u);
@@ -139,6 +146,63 @@ __device__ static void components_join(const gpu_graph &g, const u64 *queue, u64
 	}
 	report(g, t);
 }
+
+/*
+ * Link each vertex to the lowest of itself and its first neighbours. Labels only point down, so this
+ * needs no atomic operations, and most roots are gone before components_join_one.
+ */
+template <typename R> __device__ static void components_link(const gpu_graph &g, u32 *label)
+{
+	tally t = { 0, 0 };
+	u64 v, s, e, i;
+
+	for (v = thread_id(); v < g.n; v += thread_count()) {
+		u32 least = (u32)v;
+
+		s = row_at(g, v);
+		e = row_at(g, v + 1) < s + LINKED ? row_at(g, v + 1) : s + LINKED;
+		for (i = s; i < e; i++) {
+			const u32 to = target_of<R>(g, entry_at<R>(g, i));
+
+			least = to < least ? to : least;
+		}
+		label[v] = least;
+		count_sectors<R, no_weight>(g, t, s, e);
+	}
+	__syncwarp();
+	report_lanes(g, t);
+}
+
+/* Join each vertex not labeled @giant with one neighbour: its last one, then those before it. */
+template <typename R> __device__ static void components_join_one(const gpu_graph &g, u32 *label, u32 round, u32 giant)
+{
+	tally t = { 0, 0 };
+
+	for (u64 v = thread_id(); v < g.n; v += thread_count()) {
+		const u64 e = row_at(g, v + 1);
+
+		if (row_at(g, v) + round >= e || (giant != GPU_NO_VERTEX && label_at(label, (u32)v) == giant))
+			continue;
+		join(label, (u32)v, target_of<R>(g, entry_at<R>(g, e - 1 - round)));
+		count_sectors<R, no_weight>(g, t, e - 1 - round, e - round);
+	}
+	__syncwarp();
+	report_lanes(g, t);
+}
+
+#define COMPONENTS_PLAIN(R, width)                                                                 \
+	extern "C" __global__ void components_link_##width(gpu_graph g, u32 *label)                \
+	{                                                                                          \
+		components_link<R>(g, label);                                                      \
+	}                                                                                          \
+	extern "C" __global__ void components_join_one_##width(gpu_graph g, u32 *label, u32 round, \
+							       u32 giant)                          \
+	{                                                                                          \
+		components_join_one<R>(g, label, round, giant);                                    \
+	}
+
+COMPONENTS_PLAIN(u32, 4)
+COMPONENTS_PLAIN(u64, 8)
 
 #define COMPONENTS_KERNELS(R, width)                                                               \
 	extern "C" __global__ void components_collect_##width(gpu_graph g, const u32 *label,       \

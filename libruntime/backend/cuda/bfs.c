@@ -10,12 +10,20 @@
 
 #define LINE		128.0
 #define LOOP_FROM	3		/* first level that may stay on the GPU */
+#define SHALLOW		16		/* levels after which a graph is deep: its last levels are for the loop */
 #define CARD_TO_LINK	0.02		/* cost of a byte of GPU memory, in bytes over the link */
+
+/* Costs of lists on the card, in bytes of its memory: measured on an H100, where a byte takes 0.3 ps */
+#define CARD_WORD	16.0		/* a vertex in a pass over all */
+#define CARD_SEARCH	50.0		/* an unvisited vertex bottom-up, and each LANE_ENTRIES of its list */
+#define CARD_VERTEX	200.0		/* a frontier's vertex top-down */
+#define CARD_EDGE	250.0		/* an edge top-down, with random accesses */
 
 struct bfs {
 	struct gpu_run r;
 	struct gpu_graph *back;		/* the lists that lead to each vertex */
 	bool pulls;			/* there are such lists */
+	bool in_place;			/* they are searched on the card, not their copy in the cache */
 	CUdeviceptr level, visited, bits[2], queue[2];
 	CUdeviceptr loop_queues, loop_log; /* of levels that stay on the GPU; 0: compressed lists */
 	bool have_bits, have_queue;	/* valid representations of the frontier: bits[0], queue[0] */
@@ -61,6 +69,15 @@ static uint64_t connected(const struct bfs *b)
  * in the cache reads lines until the first hit. (Of a directed graph, frontier_edges after a bottom-up
  * step counts the edges that lead to the frontier, about as many as leave it.)
  */
+/* The same for lists on the card, and for what is compared with it, in bytes of the card's memory. */
+static double bottom_up_cost_on_card(const struct bfs *b)
+{
+	const double n = (double)b->back->n, part = (double)b->frontier_edges / (double)b->back->m,
+		     list = (double)b->back->m / (double)connected(b);
+
+	return n * CARD_WORD + (double)b->unvisited * CARD_SEARCH * (1 + fmin(list, 1 / fmax(part, 1e-9)) / 4);
+}
+
 static double bottom_up_cost(const struct bfs *b)
 {
 	const struct gpu_graph *g = b->back;
@@ -80,6 +97,9 @@ static double bottom_up_cost(const struct bfs *b)
 /* Cost of a top-down step: a list starts and ends within a line. */
 static double top_down_cost(const struct bfs *b)
 {
+	if (b->in_place)
+		return (double)b->frontier * CARD_VERTEX + (double)b->frontier_edges * CARD_EDGE +
+		       (b->have_bits && b->now < SHALLOW ? (double)b->back->n * 2 * CARD_WORD : 0);
 	return (double)b->frontier_edges * gpu_entry_bytes(b->r.gpu) + (double)b->frontier * LINE;
 }
 
@@ -129,7 +149,8 @@ static int bottom_up_step(struct bfs *b)
 	if (!rc)
 		rc = gpu_run_clear(&b->r);
 	if (!rc)
-		rc = gpu_run_launch_over(&b->r, b->back, "bfs_bottom_up_cached", NULL, false, b->r.graph.n, from_cache);
+		rc = gpu_run_launch_over(&b->r, b->back, b->in_place ? "bfs_bottom_up_scan" : "bfs_bottom_up_cached", NULL,
+					 b->in_place, b->r.graph.n, from_cache);
 	if (!rc)
 		rc = gpu_run_read(&b->r);
 	left = b->r.counters.left;
@@ -199,10 +220,9 @@ static int loop_levels(struct bfs *b)
 static int prepare(struct bfs *b)
 {
 	struct gpu_run *r = &b->r;
-	uint32_t skip = b->pulls, word = 0;
-	uint64_t source = r->opt->source, words = (r->graph.n + 31) / 32;
-	CUdeviceptr at;
-	void *args[] = { &b->visited, &skip, NULL };
+	uint32_t skip = b->pulls, source = (uint32_t)r->opt->source;
+	uint64_t words = (r->graph.n + 31) / 32;
+	void *args[] = { &b->visited, &skip, NULL }, *start[] = { &source, &b->visited, &b->level, &b->queue[0], NULL };
 	const struct gpu_part part[] = {
 		{ "visited vertices", 4 * words, &b->visited },
 		{ "frontier", 4 * words, &b->bits[0] }, { "next frontier", 4 * words, &b->bits[1] },
@@ -216,11 +236,15 @@ static int prepare(struct bfs *b)
 	gtu_phase(&r->phases, "traverse");
 	if (!rc)
 		rc = gpu_run_launch_over(r, b->back, "bfs_begin", NULL, false, r->graph.n, args);
-	at = b->visited + source / 32 * 4;
 	if (!rc)
-		rc = gpu_download(r->gpu, &word, at, 4, r->err);
-	word |= 1u << (source & 31);
-	return rc ? rc : gpu_upload(r->gpu, at, &word, 4, r->err);
+		rc = gpu_run_clear(r);
+	if (!rc)
+		rc = gpu_run_launch(r, "bfs_start", NULL, true, GPU_BLOCK, start);
+	if (!rc)
+		rc = gpu_run_read(r);
+	b->items = r->counters.items;
+	b->have_queue = true;
+	return rc;
 }
 
 /* The present iteration pulls. */
@@ -235,7 +259,7 @@ static int direction_optimizing(struct bfs *b)
 {
 	struct gpu_run *r = &b->r;
 	const struct gtu_graph *g = r->g, *in;
-	int rc = gpu_run_back(r, GPU_CACHE_NEIGHBOURS, &b->back, &b->pulls);
+	int rc = gpu_run_back(r, b->in_place ? GPU_CACHE_EMPTY : GPU_CACHE_NEIGHBOURS, &b->back, &b->pulls);
 
 	if (!rc)
 		rc = prepare(b);
@@ -245,7 +269,7 @@ static int direction_optimizing(struct bfs *b)
 	b->unvisited = (b->pulls ? connected(b) : r->gpu->placed.connected) -
 		       (in->row[r->opt->source + 1] > in->row[r->opt->source]);
 	while (!rc && b->frontier) {
-		bool up = b->pulls && bottom_up_cost(b) < top_down_cost(b);
+		bool up = b->pulls && (b->in_place ? bottom_up_cost_on_card(b) : bottom_up_cost(b)) < top_down_cost(b);
 
 		if (b->now == GPU_UNREACHED - 1)
 			return gtu_fail(r->err, GTU_ERR_UNSUPPORTED,
@@ -308,9 +332,12 @@ static int copy_levels(struct bfs *b, uint64_t *level)
 int gpu_bfs(struct gtu_device *dev, const struct gtu_algorithm_options *opt, void *level,
 	    struct gtu_algorithm_stats *stats, struct gtu_error *err)
 {
-	struct bfs b = { 0 };
+	const struct gpu *gpu = dev->backend;
+	struct bfs b = { .in_place = gpu->placement.edges == GTU_EDGES_DEVICE && gpu->placement.edge_bytes &&
+				     (!(gpu->placed.graph->flags & GTU_GRAPH_DIRECTED) ||
+				      gpu->back_placement.edges == GTU_EDGES_DEVICE) };
 	uint32_t zero = 0;
-	int rc = gpu_run_begin(&b.r, dev, "bfs", opt, stats, GPU_CACHE_NEIGHBOURS, err);
+	int rc = gpu_run_begin(&b.r, dev, "bfs", opt, stats, b.in_place ? GPU_CACHE_EMPTY : GPU_CACHE_NEIGHBOURS, err);
 
 	if (!rc)
 		rc = gpu_run_allocate(&b.r, &(struct gpu_part){ "levels", 4 * b.r.graph.n, &b.level }, 1);

@@ -22,6 +22,7 @@ struct sssp {
 	double delta;
 	bool once;			/* the bucket is no wider than the minimum weight */
 	CUdeviceptr distance, expanded, queue, active[2];
+	CUdeviceptr settled;		/* a bit for each vertex whose distance is final; 0: buckets are too wide to know */
 	CUdeviceptr near, far;		/* two queues each, of steps that stay on the GPU; 0: compressed lists */
 };
 
@@ -107,8 +108,8 @@ static int run_buckets(struct sssp *s)
 {
 	struct gpu_run *r = &s->r;
 	uint64_t bound = distance_above(s->type, 0, s->delta), items = 1, pause = 0, wait = 1;
-	void *due[] = { &s->distance, &s->expanded, &bound, &s->queue, NULL };
-	void *relax[] = { &s->queue, &items, &s->distance, NULL };
+	void *due[] = { &s->distance, &s->expanded, &bound, &s->queue, &s->settled, NULL };
+	void *relax[] = { &s->queue, &items, &s->distance, &s->settled, NULL };
 	bool small, done;
 	int rc;
 
@@ -179,13 +180,16 @@ static int prepare(struct sssp *s)
 		{ "distances", n * width, &s->distance }, { "expanded vertices", n * width, &s->expanded },
 		{ "queue", gpu_run_queue_bytes(r), &s->queue },
 		{ "near queues", 2 * 4 * GPU_LOOP_ITEMS, &s->near }, { "far queues", 2 * 4ull * GPU_LOOP_FAR, &s->far },
-	}, paper[] = {
+	}, final = { "settled vertices", (n + GPU_BLOCK) / 8, &s->settled }, paper[] = {
 		{ "distances", n * width, &s->distance }, { "active vertices", n, &s->active[0] },
 		{ "vertices active next", n, &s->active[1] },
 	};
 	/* compressed lists have no loops */
 	int rc = gpu_run_allocate(r, paper_kernels ? paper : part, paper_kernels || !r->gpu->placement.edge_bytes ? 3 : 5);
 
+	/* over the link, the time goes into reading the lists */
+	if (!rc && s->once && !paper_kernels && r->gpu->placement.edges == GTU_EDGES_DEVICE)
+		rc = gpu_run_allocate(r, &final, 1);
 	if (!rc)
 		rc = gpu_fill(r->gpu, s->distance, 0xff, n * width, r->err);
 	if (!rc)

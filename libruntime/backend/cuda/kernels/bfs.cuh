@@ -10,11 +10,9 @@
 #define GTU_CUDA_BFS_CUH
 
 #include "compressed.cuh"
+#include "loop.cuh"
 
-__device__ static inline bool bit_at(const u32 *bits, u32 v)
-{
-	return bits[v >> 5] >> (v & 31) & 1;
-}
+#define SCANNED	32u			/* entries that a lane searches in a list on the card */
 
 /* Add vertices reached by this warp, and the sum of their degrees, to the counters. */
 __device__ static inline void count_reached(const gpu_graph &g, u64 vertices, u64 edges)
@@ -67,30 +65,86 @@ __device__ static void bfs_collect(const gpu_graph &g, const u32 *level, u32 now
 	}
 }
 
+/* Begin at @source, and queue its items. */
+template <typename R>
+__device__ static void bfs_start(const gpu_graph &g, u32 source, u32 *visited, u32 *level, u64 *queue)
+{
+	u64 s, e, i;
+	u32 items;
+
+	edges_of(g, source, &s, &e);
+	items = items_of<R>(s, e);
+	for (i = thread_id(); i < items; i += thread_count())
+		queue[i] = i << 32 | source;
+	if (thread_id())
+		return;
+	visited[source >> 5] |= 1u << (source & 31);
+	level[source] = 0;
+	counters_of(g)->items = items;
+}
+
+/* Claim the unvisited among a lane's @N entries by @mask for level @next, and queue their items. */
+template <typename R, u32 N>
+__device__ static inline void claim(const gpu_graph &g, u32 mask, const R *entry, u32 *visited, u32 *level, u32 next,
+				    stage &q, u64 &vertices, u64 &edges)
+{
+	u32 to[N], word[N], items = 0, i, k, pieces;
+	u64 s[N], e[N], at;
+	bool staged;
+
+	/* independent accesses together: each takes a trip to memory */
+#pragma unroll
+	for (i = 0; i < N; i++) {
+		to[i] = mask >> i & 1 ? target_of<R>(g, entry[i]) : 0;
+		word[i] = mask >> i & 1 ? visited[to[i] >> 5] : ALL_LANES;
+	}
+#pragma unroll
+	for (i = 0; i < N; i++)
+		if (!(word[i] >> (to[i] & 31) & 1))
+			word[i] = atomicOr(&visited[to[i] >> 5], 1u << (to[i] & 31));
+#pragma unroll
+	for (i = 0; i < N; i++) {
+		s[i] = e[i] = 0;
+		if (word[i] >> (to[i] & 31) & 1)
+			mask &= ~(1u << i);
+		else
+			edges_of(g, to[i], &s[i], &e[i]);
+	}
+	if (!__any_sync(ALL_LANES, mask))
+		return;
+#pragma unroll
+	for (i = 0; i < N; i++) {
+		if (mask >> i & 1)
+			level[to[i]] = next;
+		vertices += mask >> i & 1;
+		edges += e[i] - s[i];
+		items += items_of<R>(s[i], e[i]);
+	}
+	at = stage_reserve(q, items, &staged);
+#pragma unroll
+	for (i = 0; i < N; i++) {
+		pieces = items_of<R>(s[i], e[i]);
+		for (k = 0; k < pieces; k++, at++)
+			stage_put(q, at, staged, (u64)k << 32 | to[i]);
+	}
+}
+
 template <typename R>
 __device__ static void bfs_top_down(const gpu_graph &g, const u64 *queue, u64 count, u32 *visited,
 				u32 *level, u32 next, u64 *out)
 {
-	u64 i, s, e, vertices = 0, edges = 0;
+	stage q = stage_of(out, &counters_of(g)->items);
+	u64 i, vertices = 0, edges = 0;
 	tally t = { 0, 0 };
 
 	for (i = thread_id() / 32; i < count; i += thread_count() / 32) {
-		u64 item = queue[i];
+		const u64 item = queue[i];
 
-		walk_item<R, no_weight>(g, (u32)item, (u32)(item >> 32), t, [&](bool valid, R entry, no_weight) {
-			u32 to = target_of<R>(g, entry), bit = 1u << (to & 31), items = 0;
-
-			if (valid && !(visited[to >> 5] & bit) &&
-			    !(atomicOr(&visited[to >> 5], bit) & bit)) {
-				level[to] = next;
-				edges_of(g, to, &s, &e);
-				items = items_of<R>(s, e);
-				vertices++;
-				edges += e - s;
-			}
-			push_warp(out, &counters_of(g)->items, to, items);
+		batches<R, no_weight>::walk(g, (u32)item, (u32)(item >> 32), t, [&](u32 mask, const R *entry, const no_weight *) {
+			claim<R, batches<R, no_weight>::size>(g, mask, entry, visited, level, next, q, vertices, edges);
 		});
 	}
+	stage_flush(q);
 	count_reached(g, warp_sum(vertices), warp_sum(edges));
 	report(g, t);
 }
@@ -143,6 +197,74 @@ extern "C" __global__ void bfs_bottom_up_cached(gpu_graph g, const u32 *frontier
 			  asks && !(found >> lane_id() & 1) && degree > k);
 	}
 	count_reached(g, warp_sum(vertices), warp_sum(edges));
+}
+
+/*
+ * Bottom-up step over lists in GPU memory: a lane searches the first entries of a list. Vertices with
+ * more entries and no hit go to @left.
+ */
+template <typename R>
+__device__ static void bfs_bottom_up_scan(const gpu_graph &g, const u32 *frontier, u32 *visited, u32 *level,
+					  u32 next, u32 *frontier_next, u64 *left)
+{
+	u64 v, padded = (g.n + 31) & ~31ull, vertices = 0, edges = 0;
+	tally t = { 0, 0 };
+
+	for (v = thread_id(); v < padded; v += thread_count()) {
+		const u32 word = visited[v >> 5];
+		const bool asks = !(word >> lane_id() & 1);
+		u64 s = 0, e = 0, stop, i;
+		u32 found = 0, k;
+
+		if (word == ALL_LANES) {
+			if (!lane_id())
+				frontier_next[v >> 5] = 0;
+			continue;
+		}
+		if (asks) {
+			s = row_at(g, v);
+			e = row_at(g, v + 1);
+		}
+		stop = e < s + SCANNED ? e : s + SCANNED;
+		for (i = s; i < stop && !found; i += LANE_ENTRIES) {
+			u32 to[LANE_ENTRIES];
+
+#pragma unroll
+			for (k = 0; k < LANE_ENTRIES; k++)
+				to[k] = target_of<R>(g, entry_at<R>(g, i + k < stop ? i + k : i));
+#pragma unroll
+			for (k = 0; k < LANE_ENTRIES; k++)
+				found |= bit_at(frontier, to[k]);
+		}
+		count_sectors<R, no_weight>(g, t, s, i < stop ? i : stop);
+		if (found) {
+			level[v] = next;
+			vertices++;
+			edges += e - s;
+		}
+		__syncwarp();
+		found = __ballot_sync(ALL_LANES, found);
+		if (!lane_id()) {
+			frontier_next[v >> 5] = found;
+			if (found)
+				visited[v >> 5] = word | found;
+		}
+		push_warp(left, &counters_of(g)->left, (u32)v, e > stop && !(found >> lane_id() & 1));
+	}
+	count_reached(g, warp_sum(vertices), warp_sum(edges));
+	report_lanes(g, t);
+}
+
+extern "C" __global__ void bfs_bottom_up_scan_4(gpu_graph g, const u32 *frontier, u32 *visited, u32 *level, u32 next,
+						u32 *frontier_next, u64 *left)
+{
+	bfs_bottom_up_scan<u32>(g, frontier, visited, level, next, frontier_next, left);
+}
+
+extern "C" __global__ void bfs_bottom_up_scan_8(gpu_graph g, const u32 *frontier, u32 *visited, u32 *level, u32 next,
+						u32 *frontier_next, u64 *left)
+{
+	bfs_bottom_up_scan<u64>(g, frontier, visited, level, next, frontier_next, left);
 }
 
 /* Search a plain list line by line. */
@@ -198,6 +320,11 @@ __device__ static void bfs_bottom_up_list(const gpu_graph &g, const u64 *left, u
 						       u64 *queue)                                 \
 	{                                                                                          \
 		bfs_collect<R>(g, level, now, queue);                                              \
+	}                                                                                          \
+	extern "C" __global__ void bfs_start_##width(gpu_graph g, u32 source, u32 *visited,        \
+						     u32 *level, u64 *queue)                       \
+	{                                                                                          \
+		bfs_start<R>(g, source, visited, level, queue);                                    \
 	}                                                                                          \
 	extern "C" __global__ void bfs_top_down_##width(gpu_graph g, const u64 *queue, u64 count,      \
 						    u32 *visited, u32 *level, u32 next, u64 *out)  \

@@ -11,6 +11,7 @@ typedef uint64_t u64;
 typedef unsigned long long ull;
 
 #define ALL_LANES 0xffffffffu
+#define LANE_ENTRIES	4		/* entries that a lane handles at a time */
 
 __device__ static inline u32 lane_id(void)
 {
@@ -230,6 +231,60 @@ __device__ static inline void walk_item(const gpu_graph &g, u64 v, u32 chunk, ta
 	walker<R, W, WEIGHED>::walk(g, v, chunk, t, f);
 }
 
+/*
+ * The same with f(mask, entries, weights): up to @size entries of every lane at a time, by @mask, so that
+ * what f does with them overlaps.
+ */
+template <typename R, typename W> struct batches {
+	static const u32 size = LANE_ENTRIES;
+
+	template <typename F>
+	__device__ static inline void walk(const gpu_graph &g, u64 v, u32 chunk, tally &t, F f)
+	{
+		const u64 line = 128 / sizeof(R), per = GPU_CHUNK / sizeof(R);
+		const u32 reads = GPU_CHUNK / 32 / sizeof(R);
+		u64 s, e, base, stop, at;
+		R entry[reads];
+		W weight[reads];
+		u32 mask = 0, k;
+
+		edges_of(g, v, &s, &e);
+		base = (s & ~(line - 1)) + chunk * per;
+		stop = e < base + per ? e : base + per;
+		count_sectors<R, W>(g, t, s > base ? s : base, stop);
+#pragma unroll
+		for (k = 0; k < reads; k++) {
+			at = base + k * 32 + lane_id();
+			entry[k] = 0;
+			if (at < s || at >= stop)
+				continue;
+			mask |= 1u << k;
+			entry[k] = entry_at<R>(g, at);
+			weight[k] = weight_at<W>(g, at);
+		}
+#pragma unroll
+		for (k = 0; k < reads; k += size)
+			if (base + k * 32 < stop)
+				f(mask >> k & ((1u << size) - 1), entry + k, weight + k);
+	}
+};
+template <typename W> struct batches<compressed, W> {
+	static const u32 size = 1;
+
+	template <typename F>
+	__device__ static inline void walk(const gpu_graph &g, u64 v, u32 chunk, tally &t, F f)
+	{
+		walk_item<compressed, W, true>(g, v, chunk, t, [&](bool valid, compressed entry, W weight) {
+			f(valid, &entry, &weight);
+		});
+	}
+};
+
+__device__ static inline bool bit_at(const u32 *bits, u32 v)
+{
+	return bits[v >> 5] >> (v & 31) & 1;
+}
+
 /* ---- Queues ----------------------------------------------------------------------------------- */
 
 /* Append the @items work items of vertex @v (0: none). Called by every lane of a warp. */
@@ -246,6 +301,65 @@ __device__ static inline void push_warp(u64 *queue, uint64_t *count, u32 v, u32 
 	at = __shfl_sync(ALL_LANES, at, 31) + sum - items;
 	for (i = 0; i < items; i++)
 		queue[at + i] = (u64)i << 32 | v;
+}
+
+/*
+ * Work items that a warp has found, in shared memory until there are many: atomic operations on the
+ * count of a queue take turns.
+ */
+#define STAGE 128u
+struct stage {
+	u64 *slots, *queue;
+	uint64_t *total;
+	u32 count;
+};
+
+__device__ static inline stage stage_of(u64 *queue, uint64_t *total)
+{
+	__shared__ u64 slots[GPU_BLOCK / 32][STAGE];
+
+	return { slots[threadIdx.x / 32], queue, total, 0 };
+}
+
+/* Called by every lane of a warp, as the next one is. */
+__device__ static inline void stage_flush(stage &q)
+{
+	u64 at = 0;
+	u32 i;
+
+	__syncwarp();
+	if (!lane_id() && q.count)
+		at = atomicAdd((ull *)q.total, (ull)q.count);
+	at = __shfl_sync(ALL_LANES, at, 0);
+	for (i = lane_id(); i < q.count; i += 32)
+		q.queue[at + i] = q.slots[i];
+	q.count = 0;
+	__syncwarp();
+}
+
+/* Positions for @items of this lane, which stage_put() fills. *staged: whether they are in the stage. */
+__device__ static inline u64 stage_reserve(stage &q, u32 items, bool *staged)
+{
+	const u32 sum = warp_prefix_sum(items), all = __shfl_sync(ALL_LANES, sum, 31);
+	u64 at = 0;
+
+	*staged = all <= STAGE;
+	if (*staged && q.count + all > STAGE)
+		stage_flush(q);
+	if (*staged) {
+		at = q.count;
+		q.count += all;
+	} else {
+		if (lane_id() == 31)
+			at = atomicAdd((ull *)q.total, (ull)sum);
+		at = __shfl_sync(ALL_LANES, at, 31);
+	}
+	return at + sum - items;
+}
+
+__device__ static inline void stage_put(const stage &q, u64 at, bool staged, u64 item)
+{
+	(staged ? q.slots : q.queue)[at] = item;
 }
 
 /* The same for all threads of a block: one atomic operation for 256 vertices. */

@@ -10,7 +10,6 @@
 
 #include "common.cuh"
 
-#define LANE_ENTRIES	4		/* entries that a lane reads at a time */
 #define LANE_LIST	16u		/* a longer list is read by a whole warp */
 
 __device__ static inline struct gpu_loop *loop_of(const gpu_graph &g)

@@ -60,11 +60,13 @@ struct sum_f64 {
 	}
 };
 
+/* Expand the items of a bucket; @settled 0, or a bit for each vertex whose distance is final. */
 template <typename R, typename W, typename S>
 __device__ static void sssp_relax(const gpu_graph &g, const u64 *queue, u64 count,
-				  typename S::bits *distance)
+				  typename S::bits *distance, const u32 *settled)
 {
 	typedef typename S::bits D;
+	const u32 size = batches<R, W>::size;
 	tally t = { 0, 0 };
 	u64 i;
 
@@ -72,31 +74,51 @@ __device__ static void sssp_relax(const gpu_graph &g, const u64 *queue, u64 coun
 		u64 item = queue[i];
 		D from = distance[(u32)item];
 
-		walk_item<R, W, true>(g, (u32)item, (u32)(item >> 32), t, [&](bool valid, R entry, W weight) {
-			if (valid) {
-				u32 to = target_of<R>(g, entry);
-				D d = S::template plus<R, W>(g, from, entry, weight);
+		batches<R, W>::walk(g, (u32)item, (u32)(item >> 32), t, [&](u32 mask, const R *entry, const W *weight) {
+			D have[size];
+			u32 k;
 
-				if (d < distance[to])
-					lower<D>(&distance[to], d);
+			/* independent reads together: each takes a trip to memory */
+#pragma unroll
+			for (k = 0; settled && k < size; k++)
+				if (mask >> k & 1 && bit_at(settled, target_of<R>(g, entry[k])))
+					mask &= ~(1u << k);
+#pragma unroll
+			for (k = 0; k < size; k++)
+				have[k] = mask >> k & 1 ? distance[target_of<R>(g, entry[k])] : 0;
+#pragma unroll
+			for (k = 0; k < size; k++) {
+				D d;
+
+				if (!(mask >> k & 1))
+					continue;
+				d = S::template plus<R, W>(g, from, entry[k], weight[k]);
+				if (d < have[k])
+					lower<D>(&distance[target_of<R>(g, entry[k])], d);
 			}
 		});
 	}
 	report(g, t);
 }
 
-/* Queue vertices due below @bound; counters.min is the smallest distance due above it. */
+/*
+ * Queue vertices due below @bound; counters.min is the smallest distance due above it. @settled, unless 0:
+ * set the bits of all vertices below it.
+ */
 template <typename R, typename D>
 __device__ static void sssp_collect(const gpu_graph &g, const D *distance, D *expanded, u64 bound,
-				    u64 *queue)
+				    u64 *queue, u32 *settled)
 {
 	u64 v, s, e, padded = (g.n + GPU_BLOCK - 1) / GPU_BLOCK * GPU_BLOCK, min = ~0ull, other;
 
 	for (v = thread_id(); v < padded; v += thread_count()) {
+		const D d = v < g.n ? distance[v] : 0;
+		const u32 below = __ballot_sync(ALL_LANES, v < g.n && d < bound);
 		u32 items = 0;
 
-		if (v < g.n && distance[v] < expanded[v]) {
-			D d = distance[v];
+		if (settled && !lane_id())
+			settled[v >> 5] = below;
+		if (v < g.n && d < expanded[v]) {
 
 			if (d < bound) {
 				expanded[v] = d;
@@ -149,9 +171,9 @@ __device__ static void emogi_sssp(const gpu_graph &g, typename S::bits *distance
 	}
 #define SSSP_RELAX(R, W, S, name)                                                                  \
 	extern "C" __global__ void sssp_relax_##name(gpu_graph g, const u64 *queue, u64 count,     \
-						     S::bits *distance)                            \
+						     S::bits *distance, const u32 *settled)        \
 	{                                                                                          \
-		sssp_relax<R, W, S>(g, queue, count, distance);                                    \
+		sssp_relax<R, W, S>(g, queue, count, distance, settled);                           \
 	}
 #define SSSP_KERNELS(R, W, S, name)                                                                \
 	SSSP_RELAX(R, W, S, name)                                                                  \
@@ -184,9 +206,9 @@ SSSP_RELAX(compressed, double, sum_f64, compressed_f64_separate)
 
 #define SSSP_COLLECT(R, width, D, bits)                                                            \
 	extern "C" __global__ void sssp_collect_##width##_##bits(                                  \
-		gpu_graph g, const D *distance, D *expanded, u64 bound, u64 *queue)                \
+		gpu_graph g, const D *distance, D *expanded, u64 bound, u64 *queue, u32 *settled)  \
 	{                                                                                          \
-		sssp_collect<R, D>(g, distance, expanded, bound, queue);                           \
+		sssp_collect<R, D>(g, distance, expanded, bound, queue, settled);                  \
 	}
 SSSP_COLLECT(u32, 4, u32, 32)
 SSSP_COLLECT(u32, 4, u64, 64)

@@ -78,7 +78,7 @@ static bool joined(const struct components *c, uint32_t votes, double share)
 	return votes * (double)r->graph.n >= share * GPU_SAMPLES * (double)r->gpu->placed.connected;
 }
 
-/* Join vertices with a few neighbours each; *giant: the label of most of them, by *votes samples. */
+/* Join vertices with a few neighbours each; *giant: the most frequent label, by *votes samples. */
 static int sample(struct components *c, bool skips, uint32_t *giant, uint32_t *votes)
 {
 	struct gpu_run *r = &c->r;

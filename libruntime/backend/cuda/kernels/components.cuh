@@ -149,7 +149,7 @@ __device__ static void components_join(const gpu_graph &g, const u64 *queue, u64
 
 /*
  * Link each vertex to the lowest of itself and its first neighbours. Labels only point down, so this
- * needs no atomic operations, and most roots are gone before components_join_one.
+ * needs no atomic operations, and few roots are left for components_join_one.
  */
 template <typename R> __device__ static void components_link(const gpu_graph &g, u32 *label)
 {

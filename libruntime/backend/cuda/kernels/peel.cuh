@@ -41,7 +41,7 @@ __device__ static void cores_loops(const gpu_graph &g, const u64 *queue, u64 cou
 
 /*
  * Take the vertices with @k neighbours or fewer out of @rest, or of all vertices (@rest 0). With @kept, copy
- * the others to @keep. *least: the fewest neighbours of one of them.
+ * the others to @keep. *least: the fewest neighbours of any other.
  */
 template <typename R>
 __device__ static void cores_take(const gpu_graph &g, const u32 *rest, u64 rests, const u32 *left, u32 *core, u32 k,
@@ -103,7 +103,7 @@ __device__ static void cores_peel(const gpu_graph &g, const u64 *queue, u64 coun
  * Remove vertices in rounds until none of @remaining is left, @steps are done or enough is read; @k: the
  * least core number from here on. A round takes the @count items of @queue from the counts or, where there
  * are none, the vertices that are due. Those that stay are listed anew in @rest (n / 2, then n / 4)
- * whenever half of them are gone. log[i], zero before: the vertices and items of a round.
+ * whenever half are removed. log[i], zero before: the vertices and items of a round.
  */
 template <typename R>
 __device__ static void cores_rounds(const gpu_graph &g, u32 *left, u32 *core, u64 *queue, u64 *other, u64 count,

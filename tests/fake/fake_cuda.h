@@ -7,6 +7,7 @@
 /* Configuration and record of the fake CUDA driver in libcuda.c. */
 struct fake_cuda {
 	int init, version, devices, compute_major, managed, registered, readonly;
+	int no_peers;			/* the devices cannot access each other's memory */
 	size_t free_bytes;
 	unsigned register_needs;	/* flags that a registration must have to succeed */
 	long fail_at;			/* the call that fails, counted from 1; releases never fail */
@@ -19,5 +20,10 @@ struct fake_cuda {
 	unsigned advised, register_flags;
 	const char *failed;		/* name of the failed call */
 };
+
+/* The device of the calling thread. */
+int fake_cuda_device(void);
+/* Copy between devices; memory of another one ends the program. */
+void fake_cuda_copy(CUdeviceptr to, int to_device, CUdeviceptr from, int from_device, size_t bytes);
 
 #endif

@@ -2,10 +2,14 @@
 /*
  * A fake CUDA driver for tests without a GPU: memory is host memory, kernels do nothing, and any call can be made to
  * fail. Tests configure it through `fake_cuda`. With FAKE_CPU, kernels run (kernels_cpu.cpp) and each allocation ends at
- * an inaccessible page.
+ * an inaccessible page. There may be several devices (FAKE_CUDA_DEVICES), which threads use at the same time: their calls
+ * take turns, and a copy or a kernel that uses the memory of another device ends the program.
  */
+#include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -38,10 +42,50 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *ptr, size_t *bytes, CUmodule module, 
 struct fake_cuda fake_cuda = { .version = 13000, .devices = 1, .compute_major = 9, .free_bytes = 8ull << 30,
 			       .managed = 1, .registered = 1, .readonly = 1 };
 
+#define DEVICES_MOST	16
+#define CONTEXTS_MOST	8
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct context {
+	int device;
+	bool reaches[DEVICES_MOST];	/* peers whose memory it may use */
+} context_of[DEVICES_MOST];
+
+/* The contexts of the calling thread; not a thread-local variable, which kernels would take for shared memory. */
+struct stack {
+	struct context *context[CONTEXTS_MOST];
+	int depth;
+};
+static pthread_key_t stack_key;
+
+__attribute__((constructor)) static void create_key(void)
+{
+	pthread_key_create(&stack_key, free);
+}
+
+static struct stack *stack(void)
+{
+	struct stack *s = pthread_getspecific(stack_key);
+
+	if (!s) {
+		s = calloc(1, sizeof(*s));
+		pthread_setspecific(stack_key, s);
+	}
+	return s;
+}
+
+/* The device of the calling thread. */
+int fake_cuda_device(void)
+{
+	const struct stack *s = stack();
+
+	return s->depth > 0 ? s->context[s->depth - 1]->device : 0;
+}
+
 /* Count a call; true if it must fail. */
 static int fails(const char *name)
 {
-	if (++fake_cuda.calls != fake_cuda.fail_at)
+	if (__atomic_add_fetch(&fake_cuda.calls, 1, __ATOMIC_RELAXED) != fake_cuda.fail_at)
 		return 0;
 	fake_cuda.failed = name;
 	return 1;
@@ -54,6 +98,10 @@ static int fails(const char *name)
 
 CUresult cuInit(unsigned flags)
 {
+	const char *devices = getenv("FAKE_CUDA_DEVICES");
+
+	if (devices)
+		fake_cuda.devices = atoi(devices);
 	return fake_cuda.init;
 }
 
@@ -121,34 +169,127 @@ CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
 CUresult cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice dev)
 {
 	FAIL();
-	*ctx = (CUcontext)&fake_cuda;
-	fake_cuda.contexts++;
+	context_of[dev].device = dev;
+	*ctx = (CUcontext)&context_of[dev];
+	__atomic_add_fetch(&fake_cuda.contexts, 1, __ATOMIC_RELAXED);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)
+{
+	FAIL();
+	*uuid = (CUuuid){ { (unsigned char)dev, 1 } };
+	return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceCanAccessPeer(int *can, CUdevice dev, CUdevice peer)
+{
+	FAIL();
+	*can = !fake_cuda.no_peers;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags)
+{
+	bool *reaches = &context_of[fake_cuda_device()].reaches[((struct context *)peer)->device];
+
+	FAIL();
+	if (*reaches)
+		return CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+	*reaches = true;
 	return CUDA_SUCCESS;
 }
 
 /* All allocations, so that destroying the context can free the rest. */
 static struct piece {
-	struct piece *next, **link;
-	void *map;
-	size_t map_bytes;
-	long long data[];
+	struct piece *next;
+	char *data, *map;
+	size_t bytes, map_bytes;
+	int device;			/* whose memory it is; -1: the host's */
 } *pieces;
 
 static void free_piece(struct piece *p);
 
 static void release(void *data)
 {
-	struct piece *p = (struct piece *)((char *)data - offsetof(struct piece, data));
+	struct piece **at = &pieces, *p;
 
-	*p->link = p->next;
-	if (p->next)
-		p->next->link = p->link;
+	pthread_mutex_lock(&lock);
+	while (*at && (*at)->data != data)
+		at = &(*at)->next;
+	p = *at;
+	if (p)
+		*at = p->next;
+	pthread_mutex_unlock(&lock);
+	if (!p) {
+		fprintf(stderr, "the fake CUDA driver is asked to free %p, which it did not allocate\n", data);
+		abort();
+	}
 	free_piece(p);
+}
+
+/* Make the memory of @device accessible, and that of the others not; -1: all. Call with the lock held. */
+static void expose(int device)
+{
+#ifdef FAKE_CPU
+	static int exposed = -1;
+	struct piece *p;
+
+	if (exposed == device)
+		return;
+	exposed = device;
+	for (p = pieces; p; p = p->next)
+		mprotect(p->map, p->map_bytes - 4096,
+			 device < 0 || p->device < 0 || p->device == device ? PROT_READ | PROT_WRITE : PROT_NONE);
+#endif
+}
+
+/* End the program if @ptr is memory of another device than @device. Call with the lock held. */
+static void check_device(CUdeviceptr ptr, int device)
+{
+	struct piece *p;
+
+	for (p = pieces; p; p = p->next)
+		if (ptr >= (uintptr_t)p->data && ptr < (uintptr_t)p->data + p->bytes && p->device >= 0 && p->device != device) {
+			fprintf(stderr, "device %d uses memory of device %d\n", device, p->device);
+			abort();
+		}
+}
+
+/* Lock, with the memory of the calling thread's device accessible; @ptr is of it. */
+static void begin_access(CUdeviceptr ptr)
+{
+	pthread_mutex_lock(&lock);
+	check_device(ptr, fake_cuda_device());
+	expose(fake_cuda_device());
+}
+
+static void end_access(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+/* A copy between devices, for the fake NCCL as well. */
+void fake_cuda_copy(CUdeviceptr to, int to_device, CUdeviceptr from, int from_device, size_t bytes)
+{
+	pthread_mutex_lock(&lock);
+	check_device(to, to_device);
+	check_device(from, from_device);
+	expose(-1);
+	memcpy((void *)(uintptr_t)to, (void *)(uintptr_t)from, bytes);
+	pthread_mutex_unlock(&lock);
+}
+
+CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext to_ctx, CUdeviceptr from, CUcontext from_ctx, size_t bytes)
+{
+	FAIL();
+	fake_cuda_copy(to, ((struct context *)to_ctx)->device, from, ((struct context *)from_ctx)->device, bytes);
+	return CUDA_SUCCESS;
 }
 
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
 {
-	if (!--fake_cuda.contexts)
+	if (!__atomic_sub_fetch(&fake_cuda.contexts, 1, __ATOMIC_RELAXED))
 		while (pieces)
 			release(pieces->data);
 	return CUDA_SUCCESS;
@@ -157,13 +298,17 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev)
 CUresult cuCtxPushCurrent_v2(CUcontext ctx)
 {
 	FAIL();
-	fake_cuda.pushed++;
+	if (stack()->depth == CONTEXTS_MOST)
+		abort();
+	stack()->context[stack()->depth++] = (struct context *)ctx;
+	__atomic_add_fetch(&fake_cuda.pushed, 1, __ATOMIC_RELAXED);
 	return CUDA_SUCCESS;
 }
 
 CUresult cuCtxPopCurrent_v2(CUcontext *ctx)
 {
-	fake_cuda.pushed--;
+	stack()->depth--;
+	__atomic_sub_fetch(&fake_cuda.pushed, 1, __ATOMIC_RELAXED);
 	return CUDA_SUCCESS;
 }
 
@@ -176,38 +321,39 @@ CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
 
 #ifdef FAKE_CPU
 /* The data ends at the following guard page, except for padding to 16 bytes. */
-static struct piece *new_piece(size_t bytes)
+static bool fill_piece(struct piece *p)
 {
-	size_t data = (bytes + 15) & ~(size_t)15, whole = (sizeof(struct piece) + data + 4095) & ~(size_t)4095;
-	char *map = mmap(NULL, whole + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct piece *p;
+	size_t data = (p->bytes + 15) & ~(size_t)15, whole = (data + 4095) & ~(size_t)4095;
 
-	if (map == MAP_FAILED)
-		return NULL;
-	mprotect(map + whole, 4096, PROT_NONE);
-	p = (struct piece *)(map + whole - data - sizeof(*p));
-	p->map = map;
 	p->map_bytes = whole + 4096;
-	return p;
+	p->map = mmap(NULL, p->map_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p->map == MAP_FAILED)
+		return false;
+	mprotect(p->map + whole, 4096, PROT_NONE);
+	p->data = p->map + whole - data;
+	return true;
 }
 
 static void free_piece(struct piece *p)
 {
 	munmap(p->map, p->map_bytes);
+	free(p);
 }
 #else
-static struct piece *new_piece(size_t bytes)
+static bool fill_piece(struct piece *p)
 {
-	return calloc(1, sizeof(struct piece) + bytes);
+	p->data = calloc(1, p->bytes);
+	return p->data;
 }
 
 static void free_piece(struct piece *p)
 {
+	free(p->data);
 	free(p);
 }
 #endif
 
-static CUresult allocate(void **ptr, size_t bytes)
+static CUresult allocate(void **ptr, size_t bytes, int device)
 {
 	struct piece *p;
 
@@ -215,32 +361,41 @@ static CUresult allocate(void **ptr, size_t bytes)
 		fake_cuda.refusals--;
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
-	p = new_piece(bytes);
+	p = calloc(1, sizeof(*p));
 	if (!p)
 		return CUDA_ERROR_OUT_OF_MEMORY;
+	p->bytes = bytes ? bytes : 1;
+	p->device = device;
+	if (!fill_piece(p)) {
+		free(p);
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	pthread_mutex_lock(&lock);
+	/* the new piece is accessible: so shall the others of its device be */
+	if (device >= 0)
+		expose(device);
 	p->next = pieces;
-	p->link = &pieces;
-	if (pieces)
-		pieces->link = &p->next;
 	pieces = p;
+	__atomic_add_fetch(&fake_cuda.live, 1, __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&lock);
 	*ptr = p->data;
-	fake_cuda.live++;
 	return CUDA_SUCCESS;
 }
 
-static CUresult allocate_device(CUdeviceptr *ptr, size_t bytes)
+static CUresult allocate_device(CUdeviceptr *ptr, size_t bytes, int device)
 {
 	void *host;
-	CUresult rc = allocate(&host, bytes);
+	CUresult rc = allocate(&host, bytes, device);
 
-	*ptr = (CUdeviceptr)(uintptr_t)host;
+	if (!rc)
+		*ptr = (CUdeviceptr)(uintptr_t)host;
 	return rc;
 }
 
 CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t bytes)
 {
 	FAIL();
-	return allocate_device(ptr, bytes);
+	return allocate_device(ptr, bytes, fake_cuda_device());
 }
 
 CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned flags)
@@ -248,13 +403,13 @@ CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned flags)
 	FAIL();
 	if (bytes > fake_cuda.most_managed)
 		fake_cuda.most_managed = bytes;
-	return allocate_device(ptr, bytes);
+	return allocate_device(ptr, bytes, -1);
 }
 
 CUresult cuMemFree_v2(CUdeviceptr ptr)
 {
 	release((void *)(uintptr_t)ptr);
-	fake_cuda.live--;
+	__atomic_sub_fetch(&fake_cuda.live, 1, __ATOMIC_RELAXED);
 	return CUDA_SUCCESS;
 }
 
@@ -268,13 +423,13 @@ CUresult cuMemAdvise(CUdeviceptr ptr, size_t bytes, int advice, CUdevice dev)
 CUresult cuMemHostAlloc(void **ptr, size_t bytes, unsigned flags)
 {
 	FAIL();
-	return allocate(ptr, bytes);
+	return allocate(ptr, bytes, -1);
 }
 
 CUresult cuMemFreeHost(void *ptr)
 {
 	release(ptr);
-	fake_cuda.live--;
+	__atomic_sub_fetch(&fake_cuda.live, 1, __ATOMIC_RELAXED);
 	return CUDA_SUCCESS;
 }
 
@@ -284,13 +439,13 @@ CUresult cuMemHostRegister_v2(void *ptr, size_t bytes, unsigned flags)
 	if (fake_cuda.register_needs & ~flags)
 		return CUDA_ERROR_INVALID_VALUE;
 	fake_cuda.register_flags = flags;
-	fake_cuda.live++;
+	__atomic_add_fetch(&fake_cuda.live, 1, __ATOMIC_RELAXED);
 	return CUDA_SUCCESS;
 }
 
 CUresult cuMemHostUnregister(void *ptr)
 {
-	fake_cuda.live--;
+	__atomic_sub_fetch(&fake_cuda.live, 1, __ATOMIC_RELAXED);
 	return CUDA_SUCCESS;
 }
 
@@ -304,7 +459,9 @@ CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *dptr, void *ptr, unsigned fla
 CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes)
 {
 	FAIL();
+	begin_access(to);
 	memcpy((void *)(uintptr_t)to, from, bytes);
+	end_access();
 	return CUDA_SUCCESS;
 }
 
@@ -325,7 +482,9 @@ static void swap_ends(uint64_t *to, size_t bytes)
 CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes)
 {
 	FAIL();
+	begin_access(from);
 	memcpy(to, (void *)(uintptr_t)from, bytes);
+	end_access();
 	swap_ends(to, bytes);
 	return CUDA_SUCCESS;
 }
@@ -333,22 +492,28 @@ CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes)
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
 {
 	FAIL();
+	begin_access(to);
 	memcpy((void *)(uintptr_t)to, from, bytes);
+	end_access();
 	return CUDA_SUCCESS;
 }
 
 CUresult cuMemsetD8Async(CUdeviceptr ptr, unsigned char value, size_t count, CUstream stream)
 {
 	FAIL();
+	begin_access(ptr);
 	memset((void *)(uintptr_t)ptr, value, count);
+	end_access();
 	return CUDA_SUCCESS;
 }
 
 CUresult cuMemsetD32Async(CUdeviceptr ptr, unsigned value, size_t count, CUstream stream)
 {
 	FAIL();
+	begin_access(ptr);
 	for (size_t i = 0; i < count; i++)
 		((unsigned *)(uintptr_t)ptr)[i] = value;
+	end_access();
 	return CUDA_SUCCESS;
 }
 
@@ -378,10 +543,13 @@ CUresult cuModuleGetFunction(CUfunction *f, CUmodule module, const char *name)
 
 static CUresult launch(CUfunction f, unsigned blocks, unsigned threads, void **params)
 {
+	pthread_mutex_lock(&lock);
 	fake_cuda.launches++;
 #ifdef FAKE_CPU
+	expose(fake_cuda_device());
 	cpu_kernel_run(f, blocks, threads, params);
 #endif
+	pthread_mutex_unlock(&lock);
 	return CUDA_SUCCESS;
 }
 
@@ -407,6 +575,12 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction f, 
 }
 
 CUresult cuStreamSynchronize(CUstream stream)
+{
+	FAIL();
+	return CUDA_SUCCESS;
+}
+
+CUresult cuStreamQuery(CUstream stream)
 {
 	FAIL();
 	return CUDA_SUCCESS;

@@ -28,6 +28,8 @@ enum {
 	CUDA_ERROR_NO_DEVICE = 100,
 	CUDA_ERROR_NO_BINARY_FOR_GPU = 209,
 	CUDA_ERROR_NOT_FOUND = 500,
+	CUDA_ERROR_NOT_READY = 600,
+	CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED = 704,
 	CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED = 712,
 	CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE = 720,
 	CUDA_ERROR_SYSTEM_DRIVER_MISMATCH = 803,
@@ -43,6 +45,10 @@ enum {
 	CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED = 99,
 	CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED = 113,
 };
+
+typedef struct {
+	unsigned char bytes[16];
+} CUuuid;
 
 #define CU_DEVICE_CPU			((CUdevice)-1)
 #define CU_MEM_ATTACH_GLOBAL		0x1u
@@ -66,6 +72,12 @@ enum {
 	X(cuDeviceGetName, (char *name, int size, CUdevice dev))                                   \
 	X(cuDeviceGetAttribute, (int *value, int attribute, CUdevice dev))                         \
 	X(cuDeviceTotalMem_v2, (size_t *bytes, CUdevice dev))                                      \
+	X(cuDeviceGetUuid, (CUuuid *uuid, CUdevice dev))                                           \
+	X(cuDeviceCanAccessPeer, (int *can, CUdevice dev, CUdevice peer))                          \
+	X(cuCtxEnablePeerAccess, (CUcontext peer, unsigned flags))                                 \
+	X(cuMemcpyPeer, (CUdeviceptr to, CUcontext to_ctx, CUdeviceptr from, CUcontext from_ctx,   \
+			 size_t bytes))                                                            \
+	X(cuStreamQuery, (CUstream stream))                                                        \
 	X(cuDevicePrimaryCtxRetain, (CUcontext *ctx, CUdevice dev))                                \
 	X(cuDevicePrimaryCtxRelease_v2, (CUdevice dev))                                            \
 	X(cuCtxPushCurrent_v2, (CUcontext ctx))                                                    \

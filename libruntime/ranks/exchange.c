@@ -129,47 +129,61 @@ int gtu_outbox_full(struct gtu_exchange *x)
 	return gtu_fail(x->err, GTU_ERR_NOMEM, "out of memory for messages to other ranks");
 }
 
-/* Exchange the lengths; a rank that failed sends FAILED to all. */
-static int exchange_lengths(struct gtu_exchange *x, struct gtu_outbox *o, int rc)
+/* A rank that failed sends FAILED to all. */
+int gtu_exchange_words(struct gtu_exchange *x, const uint64_t *outgoing, uint64_t *incoming, int rc)
 {
 	const struct gtu_ranks *r = &x->ranks;
-	uint64_t *outgoing, *incoming;
+	const uint64_t failure = FAILED;
+	const void **send;
+	void **receive;
+	uint64_t *bytes;
 	uint32_t i;
 	int failed;
 	bool any = rc;
 
-	outgoing = malloc(2 * o->size * sizeof(*outgoing));
-	if (!outgoing)
+	if (x->ended)
+		return rc;
+	send = malloc(r->size * (sizeof(*send) + sizeof(*receive) + sizeof(*bytes)));
+	if (!send)
 		return gtu_give_up(x, gtu_outbox_full(x));
-	incoming = outgoing + o->size;
-	for (i = 0; i < o->size; i++) {
-		o->send_bytes[i] = o->receive_bytes[i] = i == r->rank ? 0 : sizeof(*outgoing);
-		outgoing[i] = rc ? FAILED : o->to[i].bytes;
-		o->send[i] = &outgoing[i];
-		o->receive[i] = &incoming[i];
+	receive = (void **)(send + r->size);
+	bytes = (uint64_t *)(receive + r->size);
+	for (i = 0; i < r->size; i++) {
+		bytes[i] = i == r->rank ? 0 : sizeof(*outgoing);
+		send[i] = rc ? &failure : &outgoing[i];
+		receive[i] = &incoming[i];
 		incoming[i] = 0;
 	}
-	failed = r->all_to_all_v(r->context, o->send, o->send_bytes, o->receive, o->receive_bytes, rc ? NULL : x->err);
-	for (i = 0; i < o->size; i++) {
+	failed = r->all_to_all_v(r->context, send, bytes, receive, bytes, rc ? NULL : x->err);
+	for (i = 0; i < r->size; i++)
 		any |= incoming[i] == FAILED;
-		o->send_bytes[i] = i == r->rank ? 0 : outgoing[i];
-		o->receive_bytes[i] = i == r->rank ? 0 : incoming[i];
-	}
-	free(outgoing);
+	free(send);
 	if (failed)
 		return gtu_give_up(x, rc ? rc : failed);
 	return any ? share_failure(x, rc) : 0;
 }
 
+void gtu_exchange_count(struct gtu_exchange *x, enum gtu_cargo cargo, uint64_t bytes)
+{
+	uint64_t *counter = cargo == GTU_CARGO_VERTICES ? &x->traffic.vertex_bytes :
+			    cargo == GTU_CARGO_VALUES ? &x->traffic.value_bytes : &x->traffic.edge_bytes;
+
+	*counter += bytes;
+	x->traffic.bytes += bytes;
+	x->traffic.exchanges++;
+}
+
 int gtu_outbox_exchange(struct gtu_exchange *x, struct gtu_outbox *o, enum gtu_cargo cargo, int rc)
 {
 	const struct gtu_ranks *r = &x->ranks;
-	uint64_t total = 0, sent = 0, at = 0, *counter;
+	uint64_t total = 0, sent = 0, at = 0;
 	uint32_t i;
 
 	if (x->ended)
 		return rc;
-	rc = exchange_lengths(x, o, rc);
+	for (i = 0; i < o->size; i++)
+		o->send_bytes[i] = i == r->rank ? 0 : o->to[i].bytes;
+	rc = gtu_exchange_words(x, o->send_bytes, o->receive_bytes, rc);
 	if (rc)
 		return rc;
 	for (i = 0; i < o->size; i++) {
@@ -196,11 +210,7 @@ int gtu_outbox_exchange(struct gtu_exchange *x, struct gtu_outbox *o, enum gtu_c
 		return gtu_give_up(x, rc);
 	for (i = 0; i < o->size; i++)
 		o->to[i].bytes = 0;
-	counter = cargo == GTU_CARGO_VERTICES ? &x->traffic.vertex_bytes :
-		  cargo == GTU_CARGO_VALUES ? &x->traffic.value_bytes : &x->traffic.edge_bytes;
-	*counter += sent;
-	x->traffic.bytes += sent;
-	x->traffic.exchanges++;
+	gtu_exchange_count(x, cargo, sent);
 	return 0;
 }
 

@@ -36,6 +36,14 @@ int gtu_reduce(struct gtu_exchange *x, enum gtu_reduction how, void *value);
  */
 int gtu_give_up(struct gtu_exchange *x, int rc);
 
+/*
+ * incoming[r] = outgoing[] for this rank on rank r; of this rank itself 0. UINT64_MAX is not a word. @rc as for
+ * gtu_agree().
+ */
+int gtu_exchange_words(struct gtu_exchange *x, const uint64_t *outgoing, uint64_t *incoming, int rc);
+/* Add @bytes that this rank sent to the traffic. */
+void gtu_exchange_count(struct gtu_exchange *x, enum gtu_cargo cargo, uint64_t bytes);
+
 /* A growing message to each rank, and the messages received. */
 struct gtu_message {
 	char *data;

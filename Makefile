@@ -245,6 +245,13 @@ $(FAKE_NVRTC): tests/fake/libnvrtc.c tests/fake/fake_nvrtc.h
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CPPFLAGS) -O1 -Wall -Wextra -fPIC -shared $(if $(findstring old,$@),-DFAKE_OLD) -o $@ $<
 
+# NCCL stubs: one that checks its calls, and one that lacks a function.
+FAKE_NCCL := build/tests/fake/libnccl.so.2 build/tests/fake/libnccl-old.so.2
+$(FAKE_NCCL): tests/fake/libnccl.c tests/fake/fake_nccl.h tests/fake/fake_cuda.h $(CUDA)/nccl.h
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CPPFLAGS) -O1 -Wall -Wextra -fPIC -shared $(if $(findstring old,$@),-DFAKE_OLD) -o $@ $<
+
 # Kernels that tests load if there is a GPU.
 ifneq ($(strip $(NVCC)),)
 TEST_FATBIN := $(TEST_CUDA:tests/cuda/%.cu=build/tests/%.fatbin)
@@ -256,11 +263,12 @@ build/tests/%.fatbin: tests/cuda/%.cu $(TEST_CUDA_HEADERS)
 endif
 
 # files that these tests open at run time
-$(addprefix $(B)/tests/,test_cuda test_gpu test_gpu_cpu test_gpu_limits test_records test_listings test_aperture test_weave_gpu): | $(FAKE_CUDA) $(TEST_FATBIN)
+$(addprefix $(B)/tests/,test_cuda test_gpu test_gpu_cpu test_gpu_limits test_records test_listings test_aperture test_weave_gpu test_gpu_ranks): | $(FAKE_CUDA) $(TEST_FATBIN)
+$(B)/tests/test_gpu_ranks: | $(FAKE_NCCL)
 $(B)/tests/test_weave_compile: | $(FAKE_NVRTC)
 
 .PHONY: unit-tests
-unit-tests: $(UNIT_BIN) $(FAKE_CUDA) $(FAKE_NVRTC) $(TEST_FATBIN)
+unit-tests: $(UNIT_BIN) $(FAKE_CUDA) $(FAKE_NVRTC) $(FAKE_NCCL) $(TEST_FATBIN)
 
 # Each libFuzzer target compiles the library's sources again, with coverage, in one command.
 FUZZFLAGS := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined

@@ -4,14 +4,15 @@
  *
  * In one process, gtu_open("model,model") or gtu_open("/dev/gtu0,/dev/gtu1") makes one device object
  * of several: the algorithms take the whole graph and return full results, as on one device. "none"
- * in such a list is the plain CPU, for GTU_WITH_NONE.
+ * in such a list is the plain CPU, for GTU_WITH_NONE. "cuda:0,1", or "cuda:all" for all of this
+ * computer, divides the graph among GPUs, for GTU_WITH_GPU; one GPU may be named several times, for tests.
  *
  * Over several processes, every process calls gtu_open_ranks() with functions that exchange data
  * between them, and then the same algorithms in the same order with the same options. libgtu links
  * no message-passing library: libgtu-mpi.so (gtu/mpi.h) has these functions over MPI.
  *
  * gtu_bfs(), gtu_sssp(), gtu_pagerank(), gtu_components(), gtu_betweenness() and gtu_cores() run
- * over ranks; the other algorithms return GTU_ERR_UNSUPPORTED. Results are those of one device: equal
+ * over ranks, the first four over GPUs as ranks; the other algorithms return GTU_ERR_UNSUPPORTED. Results are those of one device: equal
  * where they are integers or distances, within 1e-9 where sums of reals depend on their order.
  */
 #ifndef GTU_RANKS_H
@@ -62,9 +63,10 @@ struct gtu_ranks {
 };
 
 /*
- * Open @spec, one device as for gtu_open() or "none", as this process's rank. @ranks is copied; what
- * its context points to must stay valid until gtu_close(). Collective. GTU_ERR_USAGE: invalid @ranks;
- * GTU_ERR_UNSUPPORTED: a GPU, which runs alone.
+ * Open @spec, one device as for gtu_open() or "none", as this process's rank. "cuda:local" is the GPU of
+ * the rank's place among the ranks of its host. Either all ranks have GPUs or none has. @ranks is
+ * copied; what its context points to must stay valid until gtu_close(). Collective. GTU_ERR_USAGE:
+ * invalid @ranks.
  *
  * An algorithm over this device takes the whole graph or the rank's part (gtu_graph_open_part()) and
  * writes the values of the rank's own vertices, first vertex first: gtu_ranks_range() says which.
@@ -97,6 +99,12 @@ int gtu_ranks_gather(struct gtu_device *dev, const struct gtu_graph *g, const vo
  */
 int gtu_graph_open_part(struct gtu_device *dev, const char *path, const struct gtu_progress *progress,
 			struct gtu_graph **out, struct gtu_error *err);
+
+/*
+ * How GPUs as ranks exchange data, a sentence: "NCCL 2.28.9", or what is used instead and why. NULL: not a device of GPUs as
+ * ranks, or one that has not run yet. Valid until the next run.
+ */
+const char *gtu_ranks_link(const struct gtu_device *dev);
 
 /* Exchanged by this rank since the device was opened; for a list of devices, by all devices together. */
 struct gtu_ranks_traffic {

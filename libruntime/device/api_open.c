@@ -47,6 +47,9 @@ int gtu_open(const char *name, struct gtu_device **out, struct gtu_error *err)
 	*out = NULL;
 	if (!name || !*name)
 		name = "model";
+	/* one GPU alone runs all algorithms */
+	if (!strcmp(name, "cuda:all") && gtu_gpu_count(NULL) == 1)
+		name = "cuda:0";
 	if (gtu_is_device_list(name))
 		ops = &gtu_backend_ranks;
 	else if (!strcmp(name, "model") || !strncmp(name, "model:", 6))

@@ -10,6 +10,9 @@ static int can_place(const struct gtu_device *dev, struct gtu_error *err)
 	if (!dev)
 		return gtu_fail(err, GTU_ERR_USAGE, "a graph needs a device to be placed on, and "
 				"none was passed");
+	if (gtu_has_ranks(dev))
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%s runs bfs, sssp, pagerank and components only: other algorithms do "
+				"not run over several devices with GPUs", dev->info.path);
 	if (!dev->ops->traversal)
 		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%s has no GPU: it runs unit operations, "
 				"not whole algorithms",
@@ -41,8 +44,11 @@ static int place(struct gtu_device *dev, const struct gtu_graph *g, const struct
 int gtu_placement_create(struct gtu_device *dev, const struct gtu_graph *g, const struct gtu_placement_options *opt,
 	      struct gtu_error *err)
 {
-	int rc = can_place(dev, err);
+	int rc;
 
+	if (gtu_has_ranks(dev))
+		return gtu_ranks_place(dev, g, opt, err);
+	rc = can_place(dev, err);
 	if (rc)
 		return rc;
 	pthread_mutex_lock(&dev->placing);
@@ -53,6 +59,8 @@ int gtu_placement_create(struct gtu_device *dev, const struct gtu_graph *g, cons
 
 void gtu_placement_destroy(struct gtu_device *dev)
 {
+	if (gtu_has_ranks(dev))
+		gtu_ranks_unplace(dev);
 	if (!dev || !dev->ops->traversal)
 		return;
 	pthread_mutex_lock(&dev->placing);

@@ -11,6 +11,7 @@
 
 #include "gtu/gtu.h"
 #include "libruntime/support/clock.h"
+#include "libruntime/support/ranked.h"
 #include "libruntime/support/traverse.h"
 #include "uapi/gtu/hw.h"
 
@@ -31,6 +32,10 @@ struct gtu_traversal_ops {
 	 */
 	void (*placement_swap)(struct gtu_device *dev);
 	gtu_traversal_fn *run[GTU_TRAVERSALS];
+	/* Run as one rank, over the placed graph: that of gtu_rank_graph() (libruntime/ranks/traversal.c). */
+	int (*ranked)(struct gtu_device *dev, const struct gtu_rank_run *run);
+	/* How devices exchange data as ranks, a sentence; NULL: not known before the first run. */
+	const char *(*rank_link)(const struct gtu_device *dev);
 };
 
 /* A queue's rings as mapped into this process. */

@@ -4,18 +4,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "gtu/gpu.h"
 #include "libruntime/device/backend.h"
 #include "libruntime/graph/graph_part.h"
 #include "libruntime/support/ranked.h"
 #include "run.h"
 
 #define NO_DEVICE "none"		/* in a list: the plain CPU */
+#define GPU "cuda"
+#define ALL_GPUS "cuda:all"
+#define LOCAL_GPU "cuda:local"
 
 struct ranks_device {
 	bool process;			/* of gtu_open_ranks(): one member, other processes have the others */
 	struct gtu_ranks ranks;		/* its functions */
 	struct gtu_ranks_traffic traffic;
+	struct gtu_rank_graph *part;	/* of each member that is a GPU: the graph placed on it */
 };
 
 static struct ranks_device *ranks_of(const struct gtu_device *dev)
@@ -33,7 +39,7 @@ bool gtu_has_ranks(const struct gtu_device *dev)
 /* Whether a device's name starts at @name: then the comma before it is not part of a parameter list. */
 static bool starts_device(const char *name)
 {
-	static const char *const kind[] = { "model", "cuda", NO_DEVICE };
+	static const char *const kind[] = { "model", GPU, NO_DEVICE };
 	unsigned i;
 
 	for (i = 0; i < sizeof(kind) / sizeof(kind[0]); i++) {
@@ -45,19 +51,25 @@ static bool starts_device(const char *name)
 	return *name == '/';
 }
 
-/* The length of the first device's name in the list. */
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* The length of the first device's name in the list. A number after that of a GPU is another one: "cuda:0,1". */
 static size_t first_name(const char *list)
 {
+	const bool gpu = !strncmp(list, GPU ":", strlen(GPU) + 1) || is_digit(*list);
 	const char *at = list;
 
-	while ((at = strchr(at, ',')) && !starts_device(at + 1))
+	while ((at = strchr(at, ',')) && !starts_device(at + 1) && !(gpu && is_digit(at[1])))
 		at++;
 	return at ? (size_t)(at - list) : strlen(list);
 }
 
 bool gtu_is_device_list(const char *name)
 {
-	return name[first_name(name)] == ',';
+	return name[first_name(name)] == ',' || !strcmp(name, ALL_GPUS);
 }
 
 /* ---- The backend --------------------------------------------------------------------------------- */
@@ -66,9 +78,12 @@ static void close_members(struct gtu_device *dev)
 {
 	unsigned i;
 
+	gtu_ranks_unplace(dev);
 	for (i = 0; i < dev->members; i++)
 		gtu_close(dev->member[i]);
 	free(dev->member);
+	if (dev->backend)
+		free(ranks_of(dev)->part);
 	free(dev->backend);
 	dev->member = NULL;
 	dev->members = 0;
@@ -78,15 +93,17 @@ static int open_member(struct gtu_device *dev, const char *name, size_t length, 
 {
 	char own[sizeof(dev->info.path)];
 	struct gtu_device *member = NULL;
+	bool gpu;
 	int rc;
 
-	if (length >= sizeof(own))
+	if (length + strlen(GPU ":") >= sizeof(own))
 		return gtu_fail(err, GTU_ERR_USAGE, "the device name \"%.40s...\" has %zu bytes: the maximum is %zu", name,
 				length, sizeof(own) - 1);
-	snprintf(own, sizeof(own), "%.*s", (int)length, name);
-	if (!strncmp(own, "cuda", 4))
-		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%s cannot be one of several ranks: a GPU runs alone; use \"model\", "
-				"a device file or \"none\"", own);
+	snprintf(own, sizeof(own), "%s%.*s", is_digit(*name) ? GPU ":" : "", (int)length, name);
+	gpu = !strncmp(own, GPU, strlen(GPU));
+	if (dev->members && gpu != gtu_rank_traverses(dev->member[0]))
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%s cannot be in one list with %s: a list has GPUs alone or no GPU", own,
+				gpu ? "devices of other kinds" : "GPUs");
 	if (strcmp(own, NO_DEVICE)) {
 		rc = gtu_open(own, &member, err);
 		if (rc)
@@ -106,17 +123,41 @@ static int open_member(struct gtu_device *dev, const char *name, size_t length, 
 	return 0;
 }
 
+static int open_list(struct gtu_device *dev, const char *name, struct gtu_error *err);
+
+static int open_all_gpus(struct gtu_device *dev, struct gtu_error *err)
+{
+	const int count = gtu_gpu_count(err);
+	char *name = count > 0 ? malloc((size_t)count * 12 + sizeof(GPU)) : NULL;
+	size_t at = 0;
+	int i, rc;
+
+	if (count < 0)
+		return count;
+	if (!name)
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %d devices", count);
+	for (i = 0; i < count; i++)
+		at += (size_t)sprintf(name + at, "%s%d", i ? "," : GPU ":", i);
+	rc = open_list(dev, name, err);
+	free(name);
+	return rc;
+}
+
 static int open_list(struct gtu_device *dev, const char *name, struct gtu_error *err)
 {
 	const char *at;
 	size_t names = 1, length;
 	int rc = 0;
 
+	if (!strcmp(name, ALL_GPUS))
+		return open_all_gpus(dev, err);
 	for (at = name; *at; at++)
 		names += *at == ',';
 	dev->backend = calloc(1, sizeof(struct ranks_device));
 	dev->member = calloc(names, sizeof(*dev->member));
-	if (!dev->backend || !dev->member)
+	if (dev->backend)
+		ranks_of(dev)->part = calloc(names, sizeof(*ranks_of(dev)->part));
+	if (!dev->backend || !dev->member || !ranks_of(dev)->part)
 		rc = gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %zu devices", names);
 	for (at = name; !rc; at += length + 1) {
 		length = first_name(at);
@@ -181,11 +222,42 @@ static int check_ranks(const struct gtu_ranks *r, struct gtu_error *err)
 	return 0;
 }
 
+/*
+ * *spec = the GPU of this rank: its place among the ranks of its host selects one of those that the process sees, which are
+ * shared if the host has more ranks. Collective.
+ */
+static int choose_local(struct gtu_exchange *x, char spec[static 32])
+{
+	const struct gtu_ranks *r = &x->ranks;
+	char own[256] = "", *all;
+	uint64_t none = 0;
+	uint32_t i, place = 0;
+	int rc, count = gtu_gpu_count(x->err);
+
+	/* a name that is cut off still tells hosts apart */
+	gethostname(own, sizeof(own) - 1);
+	all = calloc(r->size, sizeof(own));
+	rc = count < 0 ? count : all ? 0 : gtu_fail(x->err, GTU_ERR_NOMEM, "out of memory for %u ranks", r->size);
+	rc = gtu_agree(x, rc, &none, 1);
+	if (!rc) {
+		rc = r->all_gather(r->context, own, sizeof(own), all, x->err);
+		if (rc)
+			gtu_give_up(x, rc);
+	}
+	for (i = 0; !rc && i < r->rank; i++)
+		place += !memcmp(all + i * sizeof(own), own, sizeof(own));
+	if (!rc)
+		snprintf(spec, 32, GPU ":%u", place % (unsigned)count);
+	free(all);
+	return rc;
+}
+
 int gtu_open_ranks(const char *spec, const struct gtu_ranks *ranks, struct gtu_device **out, struct gtu_error *err)
 {
 	struct gtu_error own = { 0 };
 	struct gtu_exchange x = { .ranks = *ranks, .err = &own };
 	struct gtu_device *dev = NULL;
+	char local[32];
 	uint64_t none = 0;
 	int rc;
 
@@ -195,7 +267,11 @@ int gtu_open_ranks(const char *spec, const struct gtu_ranks *ranks, struct gtu_d
 		return rc;
 	if (!spec || !*spec)
 		spec = "model";
-	rc = gtu_is_device_list(spec) ?
+	if (!strcmp(spec, LOCAL_GPU)) {
+		rc = choose_local(&x, local);
+		spec = local;
+	}
+	rc = rc ? rc : gtu_is_device_list(spec) ?
 		     gtu_fail(&own, GTU_ERR_USAGE, "%s is a list: each of several ranks opens one device", spec) :
 		     gtu_open_by(&gtu_backend_ranks, spec, &dev, &own);
 	rc = gtu_agree(&x, rc, &none, 1);
@@ -315,6 +391,62 @@ int gtu_ranks_gather(struct gtu_device *dev, const struct gtu_graph *g, const vo
 	return rc;
 }
 
+/* ---- GPUs ---------------------------------------------------------------------------------------- */
+
+void gtu_ranks_unplace(struct gtu_device *dev)
+{
+	unsigned i;
+
+	for (i = 0; dev->backend && ranks_of(dev)->part && i < dev->members; i++) {
+		gtu_placement_destroy(dev->member[i]);
+		gtu_rank_graph_destroy(&ranks_of(dev)->part[i]);
+	}
+}
+
+/* Place the part of rank @rank on @member. */
+static int place_part(struct gtu_device *dev, unsigned member, const struct gtu_graph *g, const uint64_t cut[2],
+		      const struct gtu_placement_options *opt, struct gtu_error *err)
+{
+	struct gtu_rank_graph *part = &ranks_of(dev)->part[member];
+	struct gtu_placement_options own = opt ? *opt : (struct gtu_placement_options){ 0 };
+	int rc = gtu_rank_graph_create(part, g, cut[0], cut[1], err);
+
+	/* a rank has the edges that leave its vertices */
+	own.transpose = 0;
+	if (member)
+		own.planned = NULL;
+	return rc ? rc : gtu_placement_create(dev->member[member], &part->graph, &own, err);
+}
+
+int gtu_ranks_place(struct gtu_device *dev, const struct gtu_graph *g, const struct gtu_placement_options *opt,
+		    struct gtu_error *err)
+{
+	uint32_t rank, size;
+	uint64_t *cut;
+	unsigned i;
+	int rc;
+
+	if (!gtu_rank_traverses(dev->member[0]))
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%s has no GPU: it runs unit operations, not whole algorithms",
+				dev->info.path);
+	gtu_ranks_unplace(dev);
+	gtu_ranks_of(dev, &rank, &size);
+	cut = calloc(size + 1ull, sizeof(*cut));
+	rc = cut ? gtu_graph_cut(g, size, cut, err) : gtu_fail(err, GTU_ERR_NOMEM, "out of memory for the ranges of %u ranks", size);
+	for (i = 0; i < dev->members && !rc; i++)
+		rc = place_part(dev, i, g, cut + rank + i, opt, err);
+	if (rc)
+		gtu_ranks_unplace(dev);
+	free(cut);
+	return rc;
+}
+
+const char *gtu_ranks_link(const struct gtu_device *dev)
+{
+	return gtu_has_ranks(dev) && gtu_rank_traverses(dev->member[0]) ?
+		       dev->member[0]->ops->traversal->rank_link(dev->member[0]) : NULL;
+}
+
 /* ---- Runs ---------------------------------------------------------------------------------------- */
 
 static void add_traffic(struct gtu_ranks_traffic *sum, const struct gtu_ranks_traffic *t)
@@ -331,6 +463,7 @@ struct member_run {
 	struct gtu_exchange x;
 	struct gtu_error err;
 	struct gtu_device *dev;
+	struct gtu_rank_graph *part;
 	const struct gtu_graph *g;
 	enum gtu_ranked_algorithm what;
 	struct gtu_algorithm_options opt;
@@ -346,7 +479,7 @@ static void *run_member(void *context)
 	struct member_run *r = context;
 
 	r->x.err = &r->err;
-	r->rc = gtu_run_rank(&r->x, r->dev, r->g, r->what, &r->opt, r->result, r->stats);
+	r->rc = gtu_run_rank(&r->x, r->dev, r->part, r->g, r->what, &r->opt, r->result, r->stats);
 	return NULL;
 }
 
@@ -366,7 +499,7 @@ static int run_list(struct gtu_device *dev, const struct gtu_graph *g, enum gtu_
 	if (!rc)
 		rc = gtu_graph_cut(g, size, cut, err);
 	for (i = 0; i < size && !rc; i++) {
-		run[i] = (struct member_run){ .dev = dev->member[i], .g = g, .what = what, .opt = *opt,
+		run[i] = (struct member_run){ .dev = dev->member[i], .part = &ranks_of(dev)->part[i], .g = g, .what = what, .opt = *opt,
 					      .result = (char *)result + cut[i] * 8, .stats = i ? NULL : stats };
 		/* the caller's functions are called by the caller's thread alone */
 		if (i) {
@@ -416,7 +549,7 @@ int gtu_run_ranked(struct gtu_device *dev, const struct gtu_graph *g, enum gtu_r
 	if (!ranks_of(dev)->process)
 		return run_list(dev, g, what, opt, result, stats, err);
 	x.ranks = ranks_of(dev)->ranks;
-	rc = gtu_run_rank(&x, dev->member[0], g, what, opt, result, stats);
+	rc = gtu_run_rank(&x, dev->member[0], ranks_of(dev)->part, g, what, opt, result, stats);
 	add_traffic(&ranks_of(dev)->traffic, &x.traffic);
 	if (rc && err)
 		*err = own;

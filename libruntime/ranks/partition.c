@@ -41,6 +41,16 @@ int gtu_part_begin(struct gtu_part *p, struct gtu_exchange *x, const struct gtu_
 	return 0;
 }
 
+void gtu_part_flatten(struct gtu_part *p)
+{
+	p->rows = p->ranks;
+	p->cols = 1;
+	p->row = p->x->ranks.rank;
+	p->col = 0;
+	p->row_first = p->first;
+	p->row_end = p->end;
+}
+
 void gtu_part_end(struct gtu_part *p)
 {
 	free(p->cut);

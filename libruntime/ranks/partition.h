@@ -26,6 +26,8 @@ struct gtu_part {
 
 int gtu_part_begin(struct gtu_part *p, struct gtu_exchange *x, const struct gtu_graph *g);
 void gtu_part_end(struct gtu_part *p);
+/* Give every rank all edges of its vertices (1-D), whatever their number. */
+void gtu_part_flatten(struct gtu_part *p);
 
 /* Rank @i of this rank's row, of p->cols, and of its column, of p->rows. */
 static inline uint32_t gtu_part_in_row(const struct gtu_part *p, uint32_t i)

@@ -26,6 +26,7 @@ static const struct {
 struct facts {
 	char version[32];
 	uint64_t algorithm;
+	uint64_t gpu;			/* the rank's device runs whole algorithms */
 	uint64_t n, m, flags, types, cut;	/* the graph; cut: a hash of the partition */
 	uint64_t options;		/* a hash */
 };
@@ -68,6 +69,9 @@ static int compare(struct gtu_exchange *x, const struct facts *f)
 			return gtu_fail(x->err, GTU_ERR_USAGE, "rank %u runs %s, but rank 0 runs %s", i,
 					algorithms[other->algorithm % GTU_RANKED_ALGORITHMS].name,
 					algorithms[first->algorithm % GTU_RANKED_ALGORITHMS].name);
+		if (other->gpu != first->gpu)
+			return gtu_fail(x->err, GTU_ERR_USAGE, "rank %u runs on %s, but rank 0 does not: give all ranks GPUs, or "
+					"none", i, other->gpu ? "a GPU" : "a device without a GPU");
 		if (other->n != first->n || other->m != first->m)
 			return gtu_fail(x->err, GTU_ERR_USAGE, "rank %u has a graph of %llu vertices and %llu edges, but "
 					"rank 0 one of %llu and %llu: pass the same file to all ranks", i,
@@ -87,7 +91,7 @@ static int agree(struct gtu_ranked *k, enum gtu_ranked_algorithm what, int rc)
 {
 	const struct gtu_graph *g = k->whole;
 	struct gtu_exchange *x = k->x;
-	struct facts own = { .algorithm = what, .n = g->n, .m = g->m, .flags = g->flags & GTU_GRAPH_DIRECTED,
+	struct facts own = { .algorithm = what, .gpu = gtu_rank_traverses(k->a.dev), .n = g->n, .m = g->m, .flags = g->flags & GTU_GRAPH_DIRECTED,
 			     .types = g->edge_bytes | g->weight_type << 8 }, *all;
 	uint64_t none = 0;
 
@@ -172,7 +176,31 @@ static int finish(struct gtu_ranked *k, int rc)
 	return 0;
 }
 
-int gtu_run_rank(struct gtu_exchange *x, struct gtu_device *dev, const struct gtu_graph *g,
+static int begin(struct gtu_ranked *k, enum gtu_ranked_algorithm what, struct gtu_device *dev,
+		 const struct gtu_algorithm_options *opt, struct gtu_algorithm_stats *stats)
+{
+	int rc = 0;
+
+	if (gtu_rank_traverses(dev)) {
+		k->a = (struct gtu_alg){ .name = algorithms[what].name, .dev = dev, .g = &k->head, .opt = opt, .err = k->x->err };
+		/* the GPU has a clock of its own, for @stats */
+		gtu_phases_begin(&k->a.phases, NULL);
+		k->a.stats = k->a.phases.stats;
+		if (opt->unit != GTU_WITH_GPU)
+			rc = gtu_fail(k->x->err, GTU_ERR_UNSUPPORTED, "%s runs on GPUs only over %s: choose the unit gpu", k->a.name,
+				      gtu_get_info(dev)->path);
+		if (!rc && (what == GTU_RANKED_BFS || what == GTU_RANKED_SSSP))
+			rc = gtu_alg_check_vertex(&k->a, "source", opt->source);
+	} else {
+		rc = gtu_alg_begin(&k->a, algorithms[what].name, dev, &k->head, opt, stats, k->x->err);
+	}
+	if (!rc && (opt->first_vertex || opt->end_vertex))
+		rc = gtu_fail(k->x->err, GTU_ERR_UNSUPPORTED, "%s over several ranks does not take a vertex range: every rank "
+			      "has its own", k->a.name);
+	return rc;
+}
+
+int gtu_run_rank(struct gtu_exchange *x, struct gtu_device *dev, struct gtu_rank_graph *part, const struct gtu_graph *g,
 		 enum gtu_ranked_algorithm what, const struct gtu_algorithm_options *opt, void *result,
 		 struct gtu_algorithm_stats *stats)
 {
@@ -188,14 +216,14 @@ int gtu_run_rank(struct gtu_exchange *x, struct gtu_device *dev, const struct gt
 	k->result = result;
 	k->head = *g;
 	k->head.flags &= ~(uint32_t)GTU_GRAPH_PART;
-	rc = gtu_alg_begin(&k->a, algorithms[what].name, dev, &k->head, opt, stats, x->err);
-	if (!rc && (opt->first_vertex || opt->end_vertex))
-		rc = gtu_fail(x->err, GTU_ERR_UNSUPPORTED, "%s over several ranks does not take a vertex range: every rank "
-			      "has its own", k->a.name);
+	rc = begin(k, what, dev, opt, stats);
 	if (!rc)
 		rc = gtu_part_begin(&k->part, x, g);
 	rc = agree(k, what, rc);
-	if (!rc && g->n) {
+	if (!rc && g->n && gtu_rank_traverses(dev)) {
+		gtu_part_flatten(&k->part);
+		rc = gtu_run_rank_traversal(k, dev, part, what, stats);
+	} else if (!rc && g->n) {
 		rc = gtu_agree(x, set_up(k, what), &none, 1);
 		if (!rc)
 			rc = algorithms[what].run(k);

@@ -8,6 +8,7 @@
 #define GTU_RANKS_RUN_H
 
 #include "libruntime/algorithm/for_each_edge.h"
+#include "libruntime/device/backend.h"
 #include "libruntime/support/ranked.h"
 #include "partition.h"
 
@@ -32,10 +33,33 @@ int gtu_ranked_components(struct gtu_ranked *k);
 int gtu_ranked_betweenness(struct gtu_ranked *k);
 int gtu_ranked_cores(struct gtu_ranked *k);
 
-/* Run on one rank. @dev: its device, or NULL. */
-int gtu_run_rank(struct gtu_exchange *x, struct gtu_device *dev, const struct gtu_graph *g,
+/* Run on one rank. @dev: its device, or NULL; @part: the graph placed on it, if it is a GPU. */
+struct gtu_rank_graph;
+int gtu_run_rank(struct gtu_exchange *x, struct gtu_device *dev, struct gtu_rank_graph *part, const struct gtu_graph *g,
 		 enum gtu_ranked_algorithm what, const struct gtu_algorithm_options *opt, void *result,
 		 struct gtu_algorithm_stats *stats);
+
+/* ---- traversal.c: GPUs as ranks ------------------------------------------------------------------ */
+
+/* The graph that a GPU takes as this rank: its own edges, with the vertex numbers of the whole graph. */
+struct gtu_rank_graph {
+	struct gtu_graph graph;
+	uint64_t *row;
+	const struct gtu_graph *of;	/* NULL: none */
+};
+
+/* Whether @dev, which may be NULL, runs whole algorithms. */
+static inline bool gtu_rank_traverses(const struct gtu_device *dev)
+{
+	return dev && dev->ops->traversal;
+}
+
+int gtu_rank_graph_create(struct gtu_rank_graph *part, const struct gtu_graph *g, uint64_t first, uint64_t end,
+			  struct gtu_error *err);
+void gtu_rank_graph_destroy(struct gtu_rank_graph *part);
+/* Run on one rank after the ranks have agreed. Sets k->a.stats. */
+int gtu_run_rank_traversal(struct gtu_ranked *k, struct gtu_device *dev, struct gtu_rank_graph *part,
+			   enum gtu_ranked_algorithm what, struct gtu_algorithm_stats *stats);
 
 /* *array = zeroed memory for @count elements of @width bytes; touched pages alone take memory. */
 int gtu_ranked_alloc(struct gtu_ranked *k, void *array, uint64_t count, uint32_t width);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "firmware-model/device/gtu_units.h"
+#include "libruntime/device/backend.h"
 #include "tools/support/cli.h"
 #include "tools/support/fdt_blob.h"
 #include "tools/support/gpu_options.h"
@@ -22,7 +23,7 @@ static const char help[] =
 	"parameter, its device tree; and the computer and the backends available on it.\n\n"
 	"  --device D     model (the default: the device in this process), model:KEY=VALUE,... e.g.\n"
 	"                 model:scu_width=8,iru_timeout=256, a device file such as /dev/gtu0, or a GPU\n"
-	"                 such as cuda:0\n"
+	"                 such as cuda:0; cuda:0,1 or cuda:all prints several\n"
 	"  --registers    read every register of the units instead: state, parameters, settings, counters,\n"
 	"                 and the control registers of their own, such as the PEG's for balancing; with\n"
 	"                 --json in addition. Behind the driver, counters and control registers need root\n"
@@ -67,7 +68,7 @@ static void try_gpus(struct backend *b)
 	b->usable = count > 0;
 	if (count > 0)
 		snprintf(b->message, sizeof(b->message), "%d GPU%s: cuda:0%s", count, count > 1 ? "s" : "",
-			 count > 1 ? " and so on" : "");
+			 count > 1 ? " and so on; cuda:all together" : "");
 	else
 		snprintf(b->message, sizeof(b->message), "%s", err.text);
 }
@@ -415,14 +416,29 @@ static int print_tables(const char *name)
 	return CLI_DONE;
 }
 
+static void print_card(const struct gtu_device *dev)
+{
+	printf("device        %s (backend cuda): whole algorithms over graphs in place\n", gtu_get_info(dev)->path);
+	gpu_print_info(gtu_get_gpu_info(dev), stdout);
+}
+
+/* All cards of a list. */
+static void print_cards(const struct gtu_device *dev)
+{
+	unsigned i;
+
+	for (i = 0; i < dev->members; i++)
+		print_card(dev->member[i]);
+	print_host();
+}
+
 static void print_device(const struct gtu_device *dev, const void *fdt, size_t bytes)
 {
 	if (!gtu_get_gpu_info(dev)) {
 		print_info(gtu_get_info(dev), fdt, bytes);
 		return;
 	}
-	printf("device        %s (backend cuda): whole algorithms over graphs in place\n", gtu_get_info(dev)->path);
-	gpu_print_info(gtu_get_gpu_info(dev), stdout);
+	print_card(dev);
 	print_host();
 }
 
@@ -569,7 +585,10 @@ int cmd_info(int argc, char **argv)
 	fdt = gtu_get_fdt(dev, &bytes);
 	gtu_ranks_of(dev, &rank, &ranks);
 	if (ranks > 1) {
-		ret = gtu_fail(&err, GTU_ERR_USAGE, "%s is a list: name one of its devices", device);
+		if (gtu_get_gpu_info(dev) && !json && !blob && !registers)
+			print_cards(dev);
+		else
+			ret = gtu_fail(&err, GTU_ERR_USAGE, "%s is a list: name one of its devices", device);
 		gtu_close(dev);
 		return cli_exit(&err, ret);
 	}

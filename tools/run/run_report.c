@@ -105,6 +105,8 @@ static void json_ranks(struct json *j, const struct run *r)
 	json_u64(j, "vertex_bytes", t.vertex_bytes);
 	json_u64(j, "value_bytes", t.value_bytes);
 	json_u64(j, "edge_bytes", t.edge_bytes);
+	if (gtu_ranks_link(r->dev))
+		json_string(j, "link", gtu_ranks_link(r->dev));
 	json_end_object(j);
 }
 
@@ -316,6 +318,8 @@ static void print_ranks(const struct run *r, FILE *to)
 	gtu_ranks_get_traffic(r->dev, &t);
 	fprintf(to, "ranks     %u; %s sent %s bytes to others in %s exchanges\n", size, r->ranks ? "rank 0" : "all", grouped(t.bytes),
 		grouped(t.exchanges));
+	if (gtu_ranks_link(r->dev))
+		fprintf(to, "exchange  by %s\n", gtu_ranks_link(r->dev));
 }
 
 void run_print(const struct run *r, FILE *to)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu.h"
+#include "ranks.h"
 
 static int build_has_kernels(struct gtu_error *err)
 {
@@ -117,6 +117,7 @@ static int start(struct gpu *gpu, struct gtu_error *err)
 
 static void stop(struct gpu *gpu)
 {
+	gpu_link_close(gpu);
 	if (gpu->module && !gpu_enter(gpu, NULL)) {
 		gpu->api.cuModuleUnload(gpu->module);
 		gpu_leave(gpu);
@@ -171,13 +172,21 @@ static void cuda_close(struct gtu_device *dev)
 	stop(dev->backend);
 }
 
+/* The first device of a list. */
+static const struct gtu_device *first_of(const struct gtu_device *dev)
+{
+	return dev && dev->members ? dev->member[0] : dev;
+}
+
 const struct gtu_gpu_info *gtu_get_gpu_info(const struct gtu_device *dev)
 {
+	dev = first_of(dev);
 	return dev && dev->ops == &gtu_backend_cuda ? &((struct gpu *)dev->backend)->info : NULL;
 }
 
 const struct gtu_placement *gtu_get_placement(const struct gtu_device *dev)
 {
+	dev = first_of(dev);
 	return dev && dev->ops == &gtu_backend_cuda && dev->placed ? &((struct gpu *)dev->backend)->placement : NULL;
 }
 
@@ -203,6 +212,8 @@ static const struct gtu_traversal_ops traversal = {
 	.placement_create = gpu_placement_create,
 	.placement_destroy = gpu_placement_destroy,
 	.placement_swap = gpu_placement_swap,
+	.ranked = gpu_ranked,
+	.rank_link = gpu_link_name,
 	.run = {
 		[GTU_TRAVERSE_BFS] = gpu_bfs, [GTU_TRAVERSE_SSSP] = gpu_sssp,
 		[GTU_TRAVERSE_PAGERANK] = gpu_pagerank, [GTU_TRAVERSE_COMPONENTS] = gpu_components,

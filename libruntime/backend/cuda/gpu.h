@@ -61,6 +61,7 @@ struct gpu {
 	struct gtu_placement back_placement;
 	struct gtu_graph *transposed;	/* its graph */
 	const struct gtu_graph *transposed_of; /* the placed graph; NULL: none */
+	struct gpu_link *link;		/* to the other ranks' cards (ranks.h); NULL: not agreed on */
 	struct gtu_device *board;	/* of the placement, for GTU_EDGES_APERTURE */
 	double managed_gbps, pinned_gbps; /* probe results over probed_bytes; 0: not probed */
 	uint64_t probed_bytes;
@@ -259,7 +260,8 @@ int gpu_visit_step(struct gpu_run *r, const char *kernel, const char *suffix, bo
 int gpu_visit_rounds(struct gpu_run *r, const char *kernel, void **args, CUdeviceptr queue[2], uint64_t *items);
 /* Queue the items of the vertices whose @state is @value, or of all (@state 0); *items: their number. */
 int gpu_visit_collect(struct gpu_run *r, CUdeviceptr state, uint32_t value, CUdeviceptr queue, uint64_t *items);
-/* Copy a value of 4 bytes for each vertex into an array of 8 bytes each. */
+/* Copy @n values of 4 bytes into an array of 8 bytes each; one for each vertex. */
+int gpu_visit_values(struct gpu_run *r, uint64_t *result, CUdeviceptr values, uint64_t n);
 int gpu_visit_result(struct gpu_run *r, uint64_t *result, CUdeviceptr values);
 /* GTU_ERR_USAGE if vertex @v, the @what, is out of range. */
 int gpu_visit_check_vertex(struct gpu_run *r, const char *what, uint64_t v);

@@ -71,14 +71,19 @@ static int widen(void *arg, uint64_t first, uint64_t end)
 	return 0;
 }
 
-int gpu_visit_result(struct gpu_run *r, uint64_t *result, CUdeviceptr values)
+int gpu_visit_values(struct gpu_run *r, uint64_t *result, CUdeviceptr values, uint64_t n)
 {
-	uint32_t *narrow = (uint32_t *)result + r->graph.n;
+	uint32_t *narrow = (uint32_t *)result + n;
 	int rc;
 
 	gtu_phase(&r->phases, "result");
-	rc = gpu_download(r->gpu, narrow, values, 4 * r->graph.n, r->err);
-	return rc ? rc : gpu_widen(widen, &(struct values){ narrow, result }, r->graph.n);
+	rc = gpu_download(r->gpu, narrow, values, 4 * n, r->err);
+	return rc ? rc : gpu_widen(widen, &(struct values){ narrow, result }, n);
+}
+
+int gpu_visit_result(struct gpu_run *r, uint64_t *result, CUdeviceptr values)
+{
+	return gpu_visit_values(r, result, values, r->graph.n);
 }
 
 int gpu_visit_check_vertex(struct gpu_run *r, const char *what, uint64_t v)

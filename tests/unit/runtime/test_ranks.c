@@ -219,7 +219,7 @@ TEST(names_of_lists)
 	CHECK_EQ(gtu_get_info(d)->units, 0);
 	CHECK(!strcmp(gtu_get_info(d)->path, "model:scu_width=2,queues=4,model,none"));
 	gtu_close(d);
-	FAILS(gtu_open("model,cuda:0", &d, &err), GTU_ERR_UNSUPPORTED, "a GPU runs alone");
+	FAILS(gtu_open("model,cuda:0", &d, &err), GTU_ERR_UNSUPPORTED, "GPUs alone or no GPU");
 	FAILS(gtu_open("model,/dev/no-such", &d, &err), GTU_ERR_FAIL, "/dev/no-such");
 	FAILS(gtu_open("model,model:colour=1", &d, &err), GTU_ERR_USAGE, "colour");
 	FAILS(gtu_open("model,", &d, &err), GTU_ERR_USAGE, "");

@@ -12,6 +12,7 @@
 #include "pagerank.cuh"
 #include "paths.cuh"
 #include "peel.cuh"
+#include "ranks.cuh"
 #include "sssp.cuh"
 #include "sssp_loop.cuh"
 #include "triangles.cuh"

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Kernels of one of several GPUs ("ranks"), each with the edges of its own vertices [first, end).
+ * The graph has the vertex numbers of the whole graph, and empty lists for vertices of others. What
+ * a rank finds about another rank's vertex v is sent to its owner as v - cut[owner], in the
+ * owner's section of an outbox, which has an element for each of its vertices: a vertex is sent once in
+ * a step. cut[] is followed by the element at which each section begins.
+ */
+#ifndef GTU_CUDA_RANKS_CUH
+#define GTU_CUDA_RANKS_CUH
+
+#include "bfs.cuh"
+#include "components.cuh"
+#include "sssp.cuh"
+#include "visit.cuh"
+
+/* The last rank whose range starts at or before @v: those before it may be empty. */
+__device__ static inline u32 owner_of(const u64 *cut, u32 ranks, u64 v)
+{
+	u32 low = 0, high = ranks, mid;
+
+	while (high - low > 1) {
+		mid = low + (high - low) / 2;
+		if (cut[mid] <= v)
+			low = mid;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+__device__ static inline bool owns(const gpu_graph &g, u64 v)
+{
+	return v >= g.first && v < g.end;
+}
+
+/*
+ * Add @v of each lane that @sends to its owner's section; f(element, v - cut[owner]) writes it. Called by
+ * every lane of a warp.
+ */
+template <typename F>
+__device__ static inline void send_warp(const u64 *cut, u32 ranks, uint64_t *count, u32 v, bool sends, F f)
+{
+	u32 left = __ballot_sync(ALL_LANES, sends), owner = sends ? owner_of(cut, ranks, v) : 0;
+
+	while (left) {
+		const u32 leader = (u32)__ffs((int)left) - 1, to = __shfl_sync(ALL_LANES, owner, (int)leader),
+			  same = __ballot_sync(ALL_LANES, sends && owner == to);
+		u64 at = 0;
+
+		if (lane_id() == leader)
+			at = atomicAdd((ull *)&count[to], (ull)__popc(same));
+		at = __shfl_sync(ALL_LANES, at, (int)leader);
+		if (same >> lane_id() & 1)
+			f(cut[ranks + 1 + to] + at + (u32)__popc(same & ((1u << lane_id()) - 1)), (u32)(v - cut[to]));
+		left &= ~same;
+	}
+}
+
+/* ---- Breadth-first search: levels of own vertices, bits of all -------------------------------------- */
+
+/* Give own vertex @v level @next if it is new, and queue its items. Called by every lane of a warp. */
+template <typename R>
+__device__ static inline void settle_warp(const gpu_graph &g, u32 v, bool fresh, u32 *level, u32 next, u64 *out,
+					  u64 &vertices, u64 &edges)
+{
+	u32 items = 0;
+	u64 s, e;
+
+	if (fresh) {
+		level[v - g.first] = next;
+		edges_of(g, v, &s, &e);
+		items = items_of<R>(s, e);
+		vertices++;
+		edges += e - s;
+	}
+	push_warp(out, &counters_of(g)->items, v, items);
+}
+
+__device__ static inline bool set_bit(u32 *bits, u32 v)
+{
+	const u32 bit = 1u << (v & 31);
+
+	return !(bits[v >> 5] & bit) && !(atomicOr(&bits[v >> 5], bit) & bit);
+}
+
+template <typename R>
+__device__ static void ranks_push(const gpu_graph &g, const u64 *queue, u64 count, u32 *visited, u32 *level, u32 next,
+				  u64 *out, const u64 *cut, u32 ranks, uint64_t *sent, u32 *outbox)
+{
+	u64 i, vertices = 0, edges = 0;
+	tally t = { 0, 0 };
+
+	for (i = thread_id() / 32; i < count; i += thread_count() / 32)
+		walk_item<R, no_weight>(g, (u32)queue[i], (u32)(queue[i] >> 32), t, [&](bool valid, R entry, no_weight) {
+			const u32 to = target_of<R>(g, entry);
+			const bool fresh = valid && set_bit(visited, to), own = owns(g, to);
+
+			settle_warp<R>(g, to, fresh && own, level, next, out, vertices, edges);
+			send_warp(cut, ranks, sent, to, fresh && !own, [&](u64 at, u32 id) { outbox[at] = id; });
+		});
+	count_reached(g, warp_sum(vertices), warp_sum(edges));
+	report(g, t);
+}
+
+/* Settle the own vertices that another rank sent: @ids, or @bits if that is not NULL. counters.changed: an id is bad. */
+template <typename R>
+__device__ static void ranks_settle(const gpu_graph &g, const u32 *ids, const u32 *bits, u64 count, u32 *visited,
+				    u32 *level, u32 next, u64 *out)
+{
+	const u64 own = g.end - g.first, limit = bits ? own : count, padded = (limit + 31) & ~31ull;
+	u64 i, vertices = 0, edges = 0;
+
+	for (i = thread_id(); i < padded; i += thread_count()) {
+		const u64 id = i >= limit ? 0 : bits ? i : ids[i];
+		bool valid = i < limit && (!bits || bit_at(bits, (u32)i));
+
+		if (valid && id >= own) {
+			counters_of(g)->changed = 1;
+			valid = false;
+		}
+		valid = valid && set_bit(visited, (u32)(g.first + id));
+		settle_warp<R>(g, (u32)(g.first + id), valid, level, next, out, vertices, edges);
+	}
+	count_reached(g, warp_sum(vertices), warp_sum(edges));
+}
+
+/* The items of own vertices at level @now. */
+template <typename R> __device__ static void ranks_collect(const gpu_graph &g, const u32 *level, u32 now, u64 *queue)
+{
+	collect<R>(g, queue, [&](u32 v) { return level[v - g.first] == now; });
+}
+
+/* @bits, cleared before, of the @count numbers @ids. */
+extern "C" __global__ void ranks_bits(const u32 *ids, u64 count, u32 *bits)
+{
+	for (u64 i = thread_id(); i < count; i += thread_count())
+		atomicOr(&bits[ids[i] >> 5], 1u << (ids[i] & 31));
+}
+
+/* The bits of own vertices at level @now, from bit 0 on. */
+extern "C" __global__ void ranks_front(gpu_graph g, const u32 *level, u32 now, u32 *bits)
+{
+	const u64 own = g.end - g.first, padded = (own + 31) & ~31ull;
+
+	for (u64 i = thread_id(); i < padded; i += thread_count()) {
+		const u32 word = __ballot_sync(ALL_LANES, i < own && level[i] == now);
+
+		if (!lane_id())
+			bits[i >> 5] = word;
+	}
+}
+
+/* The frontier of all ranks, from the bits of each, which are @words words apart; they are visited. */
+extern "C" __global__ void ranks_join_bits(gpu_graph g, const u32 *all, u64 words, const u64 *cut, u32 ranks, u32 *frontier,
+					   u32 *visited)
+{
+	const u64 padded = (g.n + 31) & ~31ull;
+
+	for (u64 v = thread_id(); v < padded; v += thread_count()) {
+		const u32 owner = v < g.n ? owner_of(cut, ranks, v) : 0,
+			  word = __ballot_sync(ALL_LANES, v < g.n && bit_at(all + owner * words, (u32)(v - cut[owner])));
+
+		if (lane_id())
+			continue;
+		frontier[v >> 5] = word;
+		visited[v >> 5] |= word;
+	}
+}
+
+/* Own vertices to search for a neighbour in the frontier. */
+extern "C" __global__ void ranks_unvisited(gpu_graph g, const u32 *visited, u64 *left)
+{
+	const u64 begin = g.first & ~31ull, padded = begin + ((g.end - begin + 31) & ~31ull);
+
+	for (u64 v = begin + thread_id(); v < padded; v += thread_count())
+		push_warp(left, &counters_of(g)->left, (u32)v,
+			  owns(g, v) && !bit_at(visited, (u32)v) && row_at(g, v + 1) > row_at(g, v));
+}
+
+template <typename R>
+__device__ static void ranks_pull(const gpu_graph &g, const u64 *left, u64 count, const u32 *frontier, u32 *visited,
+				  u32 *level, u32 next)
+{
+	u64 i, vertices = 0, edges = 0;
+	tally t = { 0, 0 };
+
+	for (i = thread_id() / 32; i < count; i += thread_count() / 32) {
+		const u32 v = (u32)left[i];
+
+		if (!list_hits<R>(g, v, frontier, t))
+			continue;
+		vertices++;
+		edges += row_at(g, v + 1ull) - row_at(g, v);
+		if (!lane_id()) {
+			level[v - g.first] = next;
+			atomicOr(&visited[v >> 5], 1u << (v & 31));
+		}
+	}
+	count_reached(g, vertices, edges);
+	report(g, t);
+}
+
+#define RANKS_BFS(R, format)                                                                       \
+	extern "C" __global__ void ranks_push_##format(                                            \
+		gpu_graph g, const u64 *queue, u64 count, u32 *visited, u32 *level, u32 next, u64 *out,       \
+		const u64 *cut, u32 ranks, uint64_t *sent, u32 *outbox)                            \
+	{                                                                                          \
+		ranks_push<R>(g, queue, count, visited, level, next, out, cut, ranks, sent, outbox);          \
+	}                                                                                          \
+	extern "C" __global__ void ranks_settle_##format(gpu_graph g, const u32 *ids, const u32 *bits,        \
+							 u64 count, u32 *visited, u32 *level, u32 next, u64 *out) \
+	{                                                                                          \
+		ranks_settle<R>(g, ids, bits, count, visited, level, next, out);                   \
+	}                                                                                          \
+	extern "C" __global__ void ranks_collect_##format(gpu_graph g, const u32 *level, u32 now, u64 *queue) \
+	{                                                                                          \
+		ranks_collect<R>(g, level, now, queue);                                            \
+	}                                                                                          \
+	extern "C" __global__ void ranks_pull_##format(gpu_graph g, const u64 *left, u64 count, const u32 *frontier, \
+						       u32 *visited, u32 *level, u32 next)         \
+	{                                                                                          \
+		ranks_pull<R>(g, left, count, frontier, visited, level, next);                     \
+	}
+
+VISIT_FORMATS(RANKS_BFS)
+
+/* ---- Shortest paths: distances of all vertices, those of others as far as this rank knows ------------ */
+
+/*
+ * Queue the items of own vertices due below @bound, and send the distances of others' vertices that fell below it;
+ * counters.min is the smallest distance due above it. An element of the outbox is a number and a distance, in
+ * words of 4 bytes.
+ */
+template <typename R, typename D>
+__device__ static void ranks_due(const gpu_graph &g, const D *distance, D *expanded, u64 bound, u64 *queue, const u64 *cut,
+				 u32 ranks, uint64_t *sent, u32 *outbox)
+{
+	const u32 words = 1 + sizeof(D) / 4;
+	u64 v, padded = (g.n + GPU_BLOCK - 1) / GPU_BLOCK * GPU_BLOCK, min = ~0ull;
+
+	for (v = thread_id(); v < padded; v += thread_count()) {
+		const D d = v < g.n ? distance[v] : 0;
+		const bool fell = v < g.n && d < expanded[v], due = fell && d < bound;
+
+		if (due)
+			expanded[v] = d;
+		else if (fell && d < min)
+			min = d;
+		push_block(queue, &counters_of(g)->items, (u32)v, due && owns(g, v) ? items_of_vertex<R>(g, (u32)v) : 0);
+		send_warp(cut, ranks, sent, (u32)v, due && !owns(g, v), [&](u64 at, u32 id) {
+			outbox[at * words] = id;
+			outbox[at * words + 1] = (u32)d;
+			if (words == 3)
+				outbox[at * words + 2] = (u32)((u64)d >> 32);
+		});
+	}
+	min = warp_min(min);
+	if (!lane_id() && min != ~0ull)
+		atomicMin((ull *)&counters_of(g)->min, (ull)min);
+}
+
+/* Take distances that another rank sent. counters.changed: a number is bad. */
+template <typename D> __device__ static void ranks_lower(const gpu_graph &g, const u32 *inbox, u64 count, D *distance)
+{
+	const u32 words = 1 + sizeof(D) / 4;
+
+	for (u64 i = thread_id(); i < count; i += thread_count()) {
+		const u32 *pair = inbox + i * words;
+		u64 d = pair[1];
+
+		if (words == 3)
+			d |= (u64)pair[2] << 32;
+		if (pair[0] < g.end - g.first)
+			lower<D>(&distance[g.first + pair[0]], (D)d);
+		else
+			counters_of(g)->changed = 1;
+	}
+}
+
+extern "C" __global__ void ranks_lower_32(gpu_graph g, const u32 *inbox, u64 count, u32 *distance)
+{
+	ranks_lower<u32>(g, inbox, count, distance);
+}
+
+extern "C" __global__ void ranks_lower_64(gpu_graph g, const u32 *inbox, u64 count, u64 *distance)
+{
+	ranks_lower<u64>(g, inbox, count, distance);
+}
+
+#define RANKS_DUE(R, format)                                                                       \
+	extern "C" __global__ void ranks_due_##format##_32(gpu_graph g, const u32 *distance, u32 *expanded, u64 bound,  \
+							   u64 *queue, const u64 *cut, u32 ranks, uint64_t *sent, u32 *outbox) \
+	{                                                                                          \
+		ranks_due<R, u32>(g, distance, expanded, bound, queue, cut, ranks, sent, outbox);  \
+	}                                                                                          \
+	extern "C" __global__ void ranks_due_##format##_64(gpu_graph g, const u64 *distance, u64 *expanded, u64 bound,  \
+							   u64 *queue, const u64 *cut, u32 ranks, uint64_t *sent, u32 *outbox) \
+	{                                                                                          \
+		ranks_due<R, u64>(g, distance, expanded, bound, queue, cut, ranks, sent, outbox);  \
+	}
+
+VISIT_FORMATS(RANKS_DUE)
+
+/* ---- Components: labels of all vertices ------------------------------------------------------------- */
+
+/* Pairs of a vertex and its label, for vertices that were roots in @base and are not any more; at most @most. */
+extern "C" __global__ void ranks_changed(gpu_graph g, const u32 *label, const u32 *base, u32 *pairs, u64 most)
+{
+	const u64 padded = (g.n + 31) & ~31ull;
+
+	for (u64 v = thread_id(); v < padded; v += thread_count()) {
+		const bool sends = v < g.n && base[v] == v && label[v] != v;
+		const u32 all = __ballot_sync(ALL_LANES, sends);
+		u64 at = 0;
+
+		if (!lane_id() && all)
+			at = atomicAdd((ull *)&counters_of(g)->items, (ull)__popc(all));
+		at = __shfl_sync(ALL_LANES, at, 0) + (u32)__popc(all & ((1u << lane_id()) - 1));
+		if (sends && at < most) {
+			pairs[2 * at] = (u32)v;
+			pairs[2 * at + 1] = label[v];
+		}
+	}
+}
+
+/* Join the ends of @count pairs, or of each vertex and its label in @labels. counters.changed: a number is bad. */
+extern "C" __global__ void ranks_join(gpu_graph g, const u32 *pairs, const u32 *labels, u64 count, u32 *label)
+{
+	for (u64 i = thread_id(); i < count; i += thread_count()) {
+		const u32 v = labels ? (u32)i : pairs[2 * i], root = labels ? labels[i] : pairs[2 * i + 1];
+
+		if (v < g.n && root <= v)
+			join(label, v, root);
+		else
+			counters_of(g)->changed = 1;
+	}
+}
+
+extern "C" __global__ void ranks_copy(gpu_graph g, const u32 *from, u32 *to)
+{
+	for (u64 v = thread_id(); v < g.n; v += thread_count())
+		to[v] = from[v];
+}
+
+/* ---- PageRank: ranks of own vertices, contributions and sums of all ---------------------------------- */
+
+/* As pagerank_update(), for own vertices. */
+extern "C" __global__ void ranks_update(gpu_graph g, double *rank, const double *sum, double *contrib, double damping,
+					double dangling, u32 begin)
+{
+	const double n = (double)g.n;
+	double dangling_sum = 0, max = 0;
+
+	for (u64 v = g.first + thread_id(); v < g.end; v += thread_count()) {
+		const u64 degree = row_at(g, v + 1) - row_at(g, v);
+		const double now = begin ? 1 / n : __dadd_rn((1 - damping) / n, damping * (sum[v] + dangling / n)),
+			     change = begin ? 0 : fabs(now - rank[v - g.first]);
+
+		max = change > max ? change : max;
+		rank[v - g.first] = now;
+		contrib[v] = degree ? now / (double)degree : 0;
+		dangling_sum += degree ? 0 : now;
+	}
+	__syncwarp();
+	dangling_sum = warp_sum(dangling_sum);
+	max = warp_max(max);
+	if (!lane_id()) {
+		atomicAdd(&counters_of(g)->dangling, dangling_sum);
+		/* non-negative doubles order as their bit patterns */
+		atomicMax((ull *)&counters_of(g)->max, (ull)__double_as_longlong(max));
+	}
+}
+
+/* Add another rank's sums to own vertices. */
+extern "C" __global__ void ranks_add(gpu_graph g, const double *inbox, double *sum)
+{
+	for (u64 i = thread_id(); i < g.end - g.first; i += thread_count())
+		sum[g.first + i] += inbox[i];
+}
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * GPUs as ranks: each holds the edges of its own vertices, in a graph with the numbers of the whole one
+ * (libruntime/ranks/traversal.c), and exchanges what it finds between the cards' memories.
+ */
+#ifndef GTU_CUDA_RANKS_H
+#define GTU_CUDA_RANKS_H
+
+#include "gpu.h"
+#include "libruntime/ranks/exchange.h"
+#include "libruntime/support/ranked.h"
+
+/* How the memories of the ranks' cards exchange data; agreed on in the first run, and kept. */
+struct gpu_link;
+
+struct gpu_ranks {
+	struct gpu_run r;
+	struct gtu_device *dev;
+	const struct gtu_rank_run *run;
+	struct gtu_algorithm_options opt;	/* of r */
+	struct gtu_exchange *x;
+	struct gpu_link *link;
+	uint32_t rank, size;
+	uint64_t first, end, own;		/* this rank's vertices, and their number */
+	const uint64_t *cut;
+	/* arrays over the ranks: */
+	uint64_t *section;			/* the first element of each section of an outbox (kernels/ranks.cuh) */
+	uint64_t *count;			/* elements in them, after gpu_ranks_counts() */
+	uint64_t *outgoing, *incoming;		/* words of gtu_exchange_words() */
+	uint64_t *send_bytes, *receive_bytes;
+	CUdeviceptr *send, *receive;
+	CUdeviceptr cuts, sent;			/* GPU memory: cut[] and section[], the counts */
+	struct gpu_memory inbox;
+};
+
+typedef int gpu_ranked_fn(struct gpu_ranks *k);
+gpu_ranked_fn gpu_ranked_bfs, gpu_ranked_sssp, gpu_ranked_pagerank, gpu_ranked_components;
+
+/* Run an algorithm as one rank: struct gtu_traversal_ops.ranked. */
+int gpu_ranked(struct gtu_device *dev, const struct gtu_rank_run *run);
+
+/* Elements of an outbox. */
+uint64_t gpu_ranks_outbox(const struct gpu_ranks *k);
+/* Bytes of a queue for the work items of this rank's vertices. */
+uint64_t gpu_ranks_queue_bytes(const struct gpu_ranks *k);
+/* Clear the counters and the counts of elements sent; read the counts into k->count. */
+int gpu_ranks_clear(struct gpu_ranks *k);
+int gpu_ranks_counts(struct gpu_ranks *k);
+/* gtu_exchange_words() of k->outgoing and k->incoming, numbers up to @most beside the bits of @flags. */
+int gpu_ranks_words(struct gpu_ranks *k, uint64_t flags, uint64_t most, int rc);
+/* GTU_ERR_FAIL if a kernel found a bad number in a message, after gpu_run_read(). */
+int gpu_ranks_check(struct gpu_ranks *k);
+
+static inline uint64_t gpu_ranks_range(const struct gpu_ranks *k, uint32_t rank)
+{
+	return k->cut[rank + 1] - k->cut[rank];
+}
+
+static inline uint64_t gpu_round_up(uint64_t bytes)
+{
+	return (bytes + 15) & ~15ull;
+}
+
+/* Bytes of a bitmap of the vertices of @rank. */
+static inline uint64_t gpu_ranks_bitmap(const struct gpu_ranks *k, uint32_t rank)
+{
+	return gpu_round_up((gpu_ranks_range(k, rank) + 7) / 8);
+}
+
+/* ---- ranks_link.c ------------------------------------------------------------------------------- */
+
+/* Agree on a way to exchange. Collective. */
+int gpu_link_open(struct gpu_ranks *k);
+void gpu_link_close(struct gpu *gpu);
+/* What the ranks exchange by, a sentence; NULL: nothing was agreed on. */
+const char *gpu_link_name(const struct gtu_device *dev);
+/*
+ * Send k->send_bytes[r] bytes at k->send[r] to each other rank, and receive k->receive_bytes[r] at k->receive[r], in
+ * GPU memory. With @into_inbox, k->receive[] is set to the inbox, which grows. Collective; all ranks have agreed to call it,
+ * and a failure ends the exchange.
+ */
+int gpu_link_exchange(struct gpu_ranks *k, enum gtu_cargo cargo, bool into_inbox);
+/* @all + r * @stride = the @bytes[r] bytes at @mine of rank r; @stride is the largest of them. */
+int gpu_link_gather(struct gpu_ranks *k, enum gtu_cargo cargo, CUdeviceptr mine, const uint64_t *bytes, uint64_t stride,
+		    CUdeviceptr all);
+
+#endif

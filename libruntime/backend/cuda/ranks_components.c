@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Weakly connected components over several GPUs. A rank joins the ends of its edges; then the ranks
+ * exchange which roots have ceased to be roots, in a logarithmic number of steps after which all
+ * have the same labels (joining twice does no harm). As on one device, the lists of an eighth of the
+ * vertices are joined first: with the labels of all ranks that sample determines the giant component,
+ * whose vertices' lists are skipped. An edge from it to another vertex is stored at that vertex, too.
+ */
+#include <stdlib.h>
+
+#include "ranks.h"
+
+#define WHOLE	(1ull << 63)		/* in a message's word: the labels of all vertices, not pairs */
+
+struct forest {
+	struct gpu_ranks *k;
+	CUdeviceptr label, base, queue, answer;
+	CUdeviceptr pairs;		/* n / 2 of them: more are not smaller than all labels */
+};
+
+static int flatten(struct forest *f)
+{
+	void *args[] = { &f->label, NULL };
+
+	return gpu_run_launch(&f->k->r, "components_flatten", NULL, false, f->k->r.graph.n, args);
+}
+
+/* Join the lists of own vertices without label @giant. */
+static int join(struct forest *f, uint32_t giant, uint32_t slice)
+{
+	struct gpu_run *r = &f->k->r;
+	uint64_t items;
+	void *collect[] = { &f->label, &giant, &slice, &f->queue, NULL }, *join[] = { &f->queue, &items, &f->label, NULL };
+	int rc = gpu_run_clear(r);
+
+	if (!rc)
+		rc = gpu_run_launch(r, "components_collect", NULL, true, r->graph.n, collect);
+	if (!rc)
+		rc = gpu_run_read(r);
+	items = r->counters.items;
+	if (!rc && items)
+		rc = gpu_run_launch(r, "components_join", NULL, true, items * 32, join);
+	return rc ? rc : flatten(f);
+}
+
+/* *word: what this rank has to send at *from. */
+static int describe(struct forest *f, uint64_t *word, CUdeviceptr *from)
+{
+	struct gpu_run *r = &f->k->r;
+	uint64_t most = r->graph.n / 2;
+	void *args[] = { &f->label, &f->base, &f->pairs, &most, NULL };
+	int rc = gpu_run_clear(r);
+
+	if (!rc)
+		rc = gpu_run_launch(r, "ranks_changed", NULL, false, r->graph.n, args);
+	if (!rc)
+		rc = gpu_run_read(r);
+	*word = r->counters.items;
+	*from = f->pairs;
+	if (*word > most) {
+		*word = WHOLE;
+		*from = f->label;
+	}
+	return rc;
+}
+
+static uint64_t bytes_of(const struct forest *f, uint64_t word)
+{
+	return word == WHOLE ? 4 * f->k->r.graph.n : 8 * word;
+}
+
+static int take(struct forest *f, uint64_t word, CUdeviceptr from)
+{
+	struct gpu_run *r = &f->k->r;
+	CUdeviceptr pairs = word == WHOLE ? 0 : from, labels = word == WHOLE ? from : 0;
+	uint64_t count = word == WHOLE ? r->graph.n : word;
+	void *args[] = { &pairs, &labels, &count, &f->label, NULL };
+	int rc = gpu_run_clear(r);
+
+	if (!rc && count)
+		rc = gpu_run_launch(r, "ranks_join", NULL, false, count, args);
+	if (!rc)
+		rc = flatten(f);
+	if (!rc)
+		rc = gpu_run_read(r);
+	return rc ? rc : gpu_ranks_check(f->k);
+}
+
+/* All ranks get the joins of all; afterwards f->base has the common labels. Collective. */
+static int merge(struct forest *f, int rc)
+{
+	struct gpu_ranks *k = f->k;
+	void *copy[] = { &f->label, &f->base, NULL };
+	uint64_t step, word = 0, none = 0;
+	CUdeviceptr from = 0;
+	uint32_t i, to, source;
+
+	for (step = 1; step < k->size; step *= 2) {
+		to = (uint32_t)((k->rank + step) % k->size);
+		source = (uint32_t)((k->rank + k->size - step) % k->size);
+		if (!rc)
+			rc = describe(f, &word, &from);
+		for (i = 0; i < k->size; i++)
+			k->outgoing[i] = i == to ? word : 0;
+		rc = gpu_ranks_words(k, WHOLE, k->r.graph.n / 2, rc);
+		if (rc)
+			return rc;
+		for (i = 0; i < k->size; i++) {
+			k->send[i] = from;
+			k->send_bytes[i] = bytes_of(f, k->outgoing[i]);
+			k->receive_bytes[i] = bytes_of(f, k->incoming[i]);
+		}
+		gtu_phase(&k->r.phases, "exchange");
+		rc = gpu_link_exchange(k, GTU_CARGO_VALUES, true);
+		gtu_phase(&k->r.phases, "traverse");
+		if (!rc)
+			rc = take(f, k->incoming[source], k->receive[source]);
+		gpu_run_iteration(&k->r, k->r.graph.n);
+	}
+	if (!rc)
+		rc = gpu_run_launch(&k->r, "ranks_copy", NULL, false, k->r.graph.n, copy);
+	return gtu_agree(k->x, rc, &none, 1);
+}
+
+static int ascending(const void *a, const void *b)
+{
+	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The most frequent of GPU_SAMPLES labels, which all ranks sample alike. */
+static int find_giant(struct forest *f, uint32_t *giant)
+{
+	uint32_t answer[GPU_SAMPLES], i, run = 0, votes = 0;
+	void *args[] = { &f->label, &f->answer, NULL };
+	int rc = gpu_run_launch(&f->k->r, "components_ask", NULL, false, GPU_SAMPLES, args);
+
+	if (!rc)
+		rc = gpu_download(f->k->r.gpu, answer, f->answer, sizeof(answer), f->k->r.err);
+	if (rc)
+		return rc;
+	qsort(answer, GPU_SAMPLES, sizeof(*answer), ascending);
+	for (i = 0; i < GPU_SAMPLES; i++) {
+		run = i && answer[i] == answer[i - 1] ? run + 1 : 1;
+		if (run > votes) {
+			votes = run;
+			*giant = answer[i];
+		}
+	}
+	return 0;
+}
+
+static int hook(struct forest *f)
+{
+	struct gpu_ranks *k = f->k;
+	const uint64_t n = k->r.graph.n;
+	const bool skips = !(k->run->graph->flags & GTU_GRAPH_DIRECTED) && k->size > 1;
+	uint32_t giant = GPU_NO_VERTEX;
+	void *label[] = { &f->label, NULL }, *base[] = { &f->base, NULL };
+	int rc = gpu_run_allocate(&k->r, (struct gpu_part[]){
+		{ "labels", 4 * n, &f->label }, { "common labels", 4 * n, &f->base }, { "changed labels", 4 * n, &f->pairs },
+		{ "samples", 4 * GPU_SAMPLES, &f->answer }, { "queue", gpu_ranks_queue_bytes(k), &f->queue } }, 5);
+
+	gtu_phase(&k->r.phases, "traverse");
+	if (!rc)
+		rc = gpu_run_launch(&k->r, "components_begin", NULL, false, n, label);
+	if (!rc)
+		rc = gpu_run_launch(&k->r, "components_begin", NULL, false, n, base);
+	if (skips) {
+		if (!rc)
+			rc = join(f, GPU_NO_VERTEX, GPU_SLICE_ONE);
+		rc = merge(f, rc);
+		if (rc)
+			return rc;
+		rc = find_giant(f, &giant);
+	}
+	if (!rc)
+		rc = join(f, giant, skips ? GPU_SLICE_OTHERS : GPU_SLICE_ALL);
+	return merge(f, rc);
+}
+
+int gpu_ranked_components(struct gpu_ranks *k)
+{
+	struct forest f = { .k = k };
+	int rc = hook(&f);
+
+	k->r.stats->vertices = k->own;
+	k->r.stats->edges = k->r.graph.m;
+	return rc ? rc : gpu_visit_values(&k->r, k->run->result, f.label + 4 * k->first, k->own);
+}

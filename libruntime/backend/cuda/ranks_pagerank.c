@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+/*
+ * PageRank over several GPUs. Over an undirected graph a rank pulls: it sums what all vertices contribute to
+ * its own, and the ranks gather the contributions after each iteration. Over a directed graph it pushes, and
+ * sends the sums to the owners.
+ */
+#include <math.h>
+
+#include "ranks.h"
+
+#define DAMPING			0.85
+#define ITERATIONS		20
+#define ITERATIONS_EPSILON	1000
+
+struct pagerank {
+	struct gpu_ranks *k;
+	double damping, dangling, change;
+	uint64_t iterations, tiles, items;
+	bool pulls;
+	CUdeviceptr rank;		/* of own vertices */
+	CUdeviceptr contrib;		/* of all */
+	CUdeviceptr sum;		/* of own, or if ranks push, of all */
+	CUdeviceptr first, queue;	/* tiles; compressed lists: work items */
+};
+
+static int set_parameters(struct pagerank *p)
+{
+	const struct gtu_algorithm_options *opt = p->k->run->opt;
+
+	p->damping = opt->damping == 0 ? DAMPING : opt->damping;
+	if (!(p->damping > 0 && p->damping < 1))
+		return gtu_fail(p->k->r.err, GTU_ERR_USAGE, "a damping factor of %g is out of range: it must be between 0 and 1",
+				p->damping);
+	if (!(opt->epsilon >= 0))
+		return gtu_fail(p->k->r.err, GTU_ERR_USAGE, "an epsilon of %g is out of range: it must be 0 or more",
+				opt->epsilon);
+	p->iterations = opt->iterations ? opt->iterations : opt->epsilon > 0 ? ITERATIONS_EPSILON : ITERATIONS;
+	return 0;
+}
+
+/* The address by which kernels reach the sums with the numbers of the whole graph. */
+static CUdeviceptr sum_by_number(const struct pagerank *p)
+{
+	return p->pulls ? p->sum - 8 * p->k->first : p->sum;
+}
+
+/* Ranks from sums, and contributions. Collective. */
+static int update(struct pagerank *p, uint32_t begin, int rc)
+{
+	struct gpu_ranks *k = p->k;
+	CUdeviceptr sum = sum_by_number(p);
+	void *args[] = { &p->rank, &sum, &p->contrib, &p->damping, &p->dangling, &begin, NULL };
+	uint64_t none = 0;
+
+	if (!rc)
+		rc = gpu_run_clear(&k->r);
+	if (!rc)
+		rc = gpu_run_launch(&k->r, "ranks_update", NULL, false, k->own, args);
+	if (!rc)
+		rc = gpu_run_read(&k->r);
+	p->dangling = k->r.counters.dangling;
+	p->change = k->r.counters.max;
+	rc = gtu_agree(k->x, rc, &none, 1);
+	return rc ? rc : gtu_reduce(k->x, GTU_SUM_F64, &p->dangling);
+}
+
+/* All ranks get the contributions of all. */
+static int gather(struct pagerank *p)
+{
+	struct gpu_ranks *k = p->k;
+	uint32_t i;
+
+	for (i = 0; i < k->size; i++) {
+		k->send[i] = p->contrib + 8 * k->first;
+		k->send_bytes[i] = 8 * k->own;
+		k->receive[i] = p->contrib + 8 * k->cut[i];
+		k->receive_bytes[i] = 8 * gpu_ranks_range(k, i);
+	}
+	return gpu_link_exchange(k, GTU_CARGO_VALUES, false);
+}
+
+/* The owners add the sums of all ranks, in their order. */
+static int fold(struct pagerank *p)
+{
+	struct gpu_ranks *k = p->k;
+	CUdeviceptr inbox;
+	void *args[] = { &inbox, &p->sum, NULL };
+	uint32_t i;
+	int rc;
+
+	for (i = 0; i < k->size; i++) {
+		k->send[i] = p->sum + 8 * k->cut[i];
+		k->send_bytes[i] = 8 * gpu_ranks_range(k, i);
+		k->receive_bytes[i] = 8 * k->own;
+	}
+	rc = gpu_link_exchange(k, GTU_CARGO_VALUES, true);
+	for (i = 0; i < k->size && !rc; i++) {
+		inbox = k->receive[i];
+		if (i != k->rank)
+			rc = gpu_run_launch(&k->r, "ranks_add", NULL, false, k->own, args);
+	}
+	return rc;
+}
+
+static int pass(struct pagerank *p)
+{
+	struct gpu_run *r = &p->k->r;
+	CUdeviceptr sum = sum_by_number(p);
+	void *tiles[] = { &p->first, &p->tiles, &p->contrib, &sum, NULL }, *push[] = { &p->contrib, &sum, NULL };
+	void *items[] = { &p->queue, &p->items, &p->contrib, &sum, NULL };
+	int rc = gpu_fill(r->gpu, p->sum, 0, 8 * (p->pulls ? p->k->own : r->graph.n), r->err);
+
+	if (rc)
+		return rc;
+	if (p->queue)
+		return gpu_run_launch(r, p->pulls ? "pagerank_pull" : "pagerank_push", NULL, true, p->items * 32, items);
+	if (p->pulls)
+		return gpu_run_launch(r, "pagerank_pull", NULL, true, p->tiles * GPU_BLOCK, tiles);
+	return gpu_run_launch(r, "emogi_push", "_aligned", true, r->graph.n, push);
+}
+
+static int prepare(struct pagerank *p)
+{
+	struct gpu_ranks *k = p->k;
+	struct gpu_run *r = &k->r;
+	const uint64_t n = r->graph.n;
+	uint32_t no_giant = GPU_NO_VERTEX, slice = GPU_SLICE_ALL;
+	void *tiles[] = { &p->first, &p->tiles, NULL }, *collect[] = { &p->first, &no_giant, &slice, &p->queue, NULL };
+	int rc;
+
+	p->tiles = (r->graph.m + GPU_TILE - 1) / GPU_TILE;
+	rc = gpu_run_allocate(r, (struct gpu_part[]){
+		{ "ranks", 8 * k->own, &p->rank }, { "contributions", 8 * n, &p->contrib },
+		{ "sums", 8 * (p->pulls ? k->own : n), &p->sum }, { "tiles", 4 * (p->tiles + 1), &p->first } }, 4);
+	if (!rc && r->gpu->placement.edge_bytes)
+		return gpu_run_launch(r, "pagerank_tiles", NULL, false, p->tiles + 1, tiles);
+	if (!rc)
+		rc = gpu_run_allocate(r, &(struct gpu_part){ "queue", gpu_ranks_queue_bytes(k), &p->queue }, 1);
+	if (!rc)
+		rc = gpu_run_clear(r);
+	if (!rc)
+		rc = gpu_run_launch(r, "components_collect", NULL, true, n, collect);
+	if (!rc)
+		rc = gpu_run_read(r);
+	p->items = r->counters.items;
+	return rc;
+}
+
+static int iterate(struct pagerank *p)
+{
+	struct gpu_ranks *k = p->k;
+	struct gpu_run *r = &k->r;
+	uint64_t none = 0;
+	int rc = update(p, 1, prepare(p));
+
+	while (!rc && r->stats->iterations < p->iterations) {
+		gtu_phase(&r->phases, "exchange");
+		if (p->pulls)
+			rc = gather(p);
+		gtu_phase(&r->phases, "traverse");
+		if (!rc)
+			rc = pass(p);
+		if (!p->pulls) {
+			rc = gtu_agree(k->x, rc, &none, 1);
+			gtu_phase(&r->phases, "exchange");
+			if (!rc)
+				rc = fold(p);
+			gtu_phase(&r->phases, "traverse");
+		}
+		rc = update(p, 0, rc);
+		r->stats->edges += r->graph.m;
+		gpu_run_iteration(r, r->graph.n);
+		if (rc || !(k->run->opt->epsilon > 0))
+			continue;
+		rc = gtu_reduce(k->x, GTU_MAX_F64, &p->change);
+		if (p->change <= k->run->opt->epsilon)
+			break;
+	}
+	return rc;
+}
+
+int gpu_ranked_pagerank(struct gpu_ranks *k)
+{
+	struct pagerank p = { .k = k, .pulls = !(k->run->graph->flags & GTU_GRAPH_DIRECTED) };
+	int rc = set_parameters(&p);
+
+	/* all ranks have the same options */
+	if (rc)
+		return rc;
+	gtu_phase(&k->r.phases, "traverse");
+	rc = iterate(&p);
+	gtu_phase(&k->r.phases, "result");
+	if (!rc)
+		rc = gpu_download(k->r.gpu, k->run->result, p.rank, 8 * k->own, k->r.err);
+	k->r.stats->vertices = k->own;
+	return rc;
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+/* One GPU of several: a run as a rank, and what its algorithms share. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ranks.h"
+
+static const struct {
+	const char *name;
+	gpu_ranked_fn *run;
+	enum gpu_cache cache;
+} algorithms[GTU_RANKED_ALGORITHMS] = {
+	[GTU_RANKED_BFS] = { "bfs", gpu_ranked_bfs, GPU_CACHE_PREFIX },
+	[GTU_RANKED_SSSP] = { "sssp", gpu_ranked_sssp, GPU_CACHE_PREFIX },
+	[GTU_RANKED_PAGERANK] = { "pagerank", gpu_ranked_pagerank, GPU_CACHE_PREFIX },
+	[GTU_RANKED_COMPONENTS] = { "components", gpu_ranked_components, GPU_CACHE_PREFIX },
+	[GTU_RANKED_BETWEENNESS] = { .name = "betweenness" },
+	[GTU_RANKED_CORES] = { .name = "cores" },
+};
+
+uint64_t gpu_ranks_outbox(const struct gpu_ranks *k)
+{
+	return k->section[k->size];
+}
+
+uint64_t gpu_ranks_queue_bytes(const struct gpu_ranks *k)
+{
+	const uint32_t width = k->r.gpu->placement.edge_bytes ? k->r.gpu->placement.edge_bytes : 4;
+
+	return 8 * (k->own + k->own / 8 + k->r.graph.m / (GPU_CHUNK / width) + 64);
+}
+
+int gpu_ranks_clear(struct gpu_ranks *k)
+{
+	int rc = gpu_run_clear(&k->r);
+
+	return rc ? rc : gpu_fill(k->r.gpu, k->sent, 0, 8ull * k->size, k->r.err);
+}
+
+int gpu_ranks_counts(struct gpu_ranks *k)
+{
+	return gpu_download(k->r.gpu, k->count, k->sent, 8ull * k->size, k->r.err);
+}
+
+static int bad_message(struct gpu_ranks *k)
+{
+	return gtu_fail(k->r.err, GTU_ERR_FAIL, "another rank sent vertices out of range: it runs another version or another "
+			"graph");
+}
+
+int gpu_ranks_check(struct gpu_ranks *k)
+{
+	return k->r.counters.changed ? bad_message(k) : 0;
+}
+
+int gpu_ranks_words(struct gpu_ranks *k, uint64_t flags, uint64_t most, int rc)
+{
+	uint32_t i;
+
+	rc = gtu_exchange_words(k->x, k->outgoing, k->incoming, rc);
+	for (i = 0; i < k->size && !rc; i++)
+		if ((k->incoming[i] & ~flags) > most)
+			rc = gtu_give_up(k->x, bad_message(k));
+	return rc;
+}
+
+/* Arrays over the ranks, in one block at k->section. */
+static int take_arrays(struct gpu_ranks *k)
+{
+	const uint64_t count = k->size + 1ull;
+	uint64_t *at = calloc(8 * count, sizeof(*at)), next = 0;
+	uint32_t i;
+
+	if (!at)
+		return gtu_fail(k->r.err, GTU_ERR_NOMEM, "out of memory for %u ranks", k->size);
+	k->section = at;
+	k->count = at + count;
+	k->outgoing = at + 2 * count;
+	k->incoming = at + 3 * count;
+	k->send_bytes = at + 4 * count;
+	k->receive_bytes = at + 5 * count;
+	k->send = (CUdeviceptr *)(at + 6 * count);
+	k->receive = (CUdeviceptr *)(at + 7 * count);
+	/* sections of elements of 4 bytes begin at multiples of 16 bytes */
+	for (i = 0; i < k->size; i++) {
+		k->section[i] = next;
+		next += (gpu_ranks_range(k, i) + 3) & ~3ull;
+	}
+	k->section[k->size] = next;
+	return 0;
+}
+
+static int begin(struct gpu_ranks *k)
+{
+	const struct gtu_rank_run *run = k->run;
+	const uint64_t bytes = 8 * (k->size + 1ull);
+	int rc = gpu_run_begin(&k->r, k->dev, algorithms[run->what].name, &k->opt, run->stats, algorithms[run->what].cache,
+			       k->x->err);
+
+	/* an empty range at vertex 0 means all vertices to gpu_run_begin() */
+	k->r.graph.first = k->first;
+	k->r.graph.end = k->end;
+	if (!rc && !algorithms[run->what].run)
+		return gtu_fail(k->r.err, GTU_ERR_UNSUPPORTED, "%s does not run over several GPUs: only bfs, sssp, pagerank and "
+				"components do", k->r.name);
+	if (!rc && run->opt->kernel != GTU_KERNEL_AUTO)
+		return gtu_fail(k->r.err, GTU_ERR_UNSUPPORTED, "the paper's kernels (%s) do not run over several GPUs: use auto",
+				gtu_kernel_name(run->opt->kernel));
+	if (!rc)
+		rc = take_arrays(k);
+	if (!rc)
+		rc = gpu_run_allocate(&k->r, (struct gpu_part[]){ { "ranges", 2 * bytes, &k->cuts },
+								  { "counts", bytes, &k->sent } }, 2);
+	if (!rc)
+		rc = gpu_upload(k->r.gpu, k->cuts, k->cut, bytes, k->r.err);
+	return rc ? rc : gpu_upload(k->r.gpu, k->cuts + bytes, k->section, bytes, k->r.err);
+}
+
+int gpu_ranked(struct gtu_device *dev, const struct gtu_rank_run *run)
+{
+	struct gpu *gpu = dev->backend;
+	struct gpu_ranks *k = calloc(1, sizeof(*k));
+	uint64_t linked = 0;
+	int rc;
+
+	if (!k)
+		return gtu_agree(run->x, gtu_fail(run->x->err, GTU_ERR_NOMEM, "out of memory for a run"), &linked, 1);
+	k->dev = dev;
+	k->run = run;
+	k->x = run->x;
+	k->rank = k->x->ranks.rank;
+	k->size = k->x->ranks.size;
+	k->cut = run->cut;
+	k->first = run->cut[k->rank];
+	k->end = run->cut[k->rank + 1];
+	k->own = k->end - k->first;
+	k->opt = *run->opt;
+	k->opt.first_vertex = k->first;
+	k->opt.end_vertex = k->end;
+	k->opt.kernel = GTU_KERNEL_AUTO;
+	rc = begin(k);
+	linked = gpu->link != NULL;
+	rc = gtu_agree(k->x, rc, &linked, 1);
+	k->link = gpu->link;
+	if (!rc && linked < k->size) {
+		gpu_link_close(gpu);
+		rc = gpu_link_open(k);
+	}
+	if (!rc)
+		rc = algorithms[run->what].run(k);
+	/* after a failure ranks may not agree on the state of the link any more */
+	if (rc)
+		gpu_link_close(gpu);
+	gpu_memory_free(gpu, &k->inbox);
+	free(k->section);
+	rc = gpu_run_end(&k->r, rc);
+	free(k);
+	return rc;
+}

@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: MIT
+/*
+ * GPUs as ranks, "cuda:0,1": the kernels as CPU code on several fake devices, which exchange data by a fake NCCL,
+ * by copies between devices, or through host memory. Results are those of one device.
+ */
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include "gtu/gpu.h"
+#include "gtu/ranks.h"
+#include "socket_ranks.h"
+#include "subjects.h"
+#include "tests/fake/fake_cuda.h"
+#include "tests/fake/fake_nccl.h"
+
+static struct fake_cuda *cuda;
+static struct fake_nccl *nccl;
+
+static const char *built(const char *name)
+{
+	const char *root = getenv("GTU_ROOT");
+	static char path[512];
+
+	snprintf(path, sizeof(path), "%s/build/tests/fake/%s", root ? root : ".", name);
+	return path;
+}
+
+static void *symbol(const char *library, const char *name)
+{
+	void *handle = dlopen(library, RTLD_NOW | RTLD_NODELETE), *at = handle ? dlsym(handle, name) : NULL;
+
+	CHECKF(at, "%s: %s", library, dlerror());
+	return at;
+}
+
+static void open_fakes(void)
+{
+	struct gtu_error no_gpu;
+
+	if (access(built("libcuda-cpu.so.1"), F_OK))
+		SKIP("%s was not built: there is no C++ compiler", built("libcuda-cpu.so.1"));
+	setenv("GTU_CUDA_LIBRARY", built("libcuda-cpu.so.1"), 1);
+	setenv("FAKE_CUDA_DEVICES", "8", 1);
+	cuda = symbol(getenv("GTU_CUDA_LIBRARY"), "fake_cuda");
+	setenv("GTU_NCCL_LIBRARY", built("libnccl.so.2"), 1);
+	nccl = symbol(getenv("GTU_NCCL_LIBRARY"), "fake_nccl");
+	if (gtu_gpu_count(&no_gpu) < 0)
+		SKIP("%s", no_gpu.text);
+}
+
+/* ---- Results ------------------------------------------------------------------------------------- */
+
+static struct gtu_device *over;	/* the list of the current test */
+static const char *over_name;
+static bool every;		/* all algorithms with all options */
+
+static void run_all(const struct gtu_graph *g)
+{
+	void *mark = test_mark();
+	uint64_t *integer = test_alloc(g->n, 8), *want = test_alloc(g->n, 8), reached = 0;
+	double *real = test_alloc(g->n, 8), *wanted = test_alloc(g->n, 8), change;
+	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .source = busiest(g), .iterations = 4 };
+	struct gtu_algorithm_stats s;
+
+	CHECK(!reference_bfs(g, opt.source, want));
+	for (uint64_t v = 0; v < g->n; v++)
+		reached += want[v] != GTU_UNREACHED;
+	memset(integer, 0x55, g->n * 8);
+	CHECKF(!gtu_bfs(over, g, &opt, integer, &s, &err), "%s: %s", over_name, err.text);
+	same_integers(integer, want, g->n, over_name);
+	CHECK_EQ(s.vertices, reached);
+	CHECK(!reference_components(g, want));
+	CHECKF(!gtu_components(over, g, &opt, integer, &s, &err), "%s: %s", over_name, err.text);
+	same_integers(integer, want, g->n, over_name);
+	CHECK_EQ(s.edges, g->m);
+	CHECK(!reference_sssp(g, opt.source, wanted));
+	CHECKF(!gtu_sssp(over, g, &opt, real, &s, &err), "%s: %s", over_name, err.text);
+	same_reals(real, wanted, g->n, 0, over_name);
+	CHECK_EQ(s.vertices, reached);
+	CHECK(!reference_pagerank(g, 0.85, 4, wanted, &change));
+	CHECKF(!gtu_pagerank(over, g, &opt, real, &s, &err), "%s: %s", over_name, err.text);
+	same_reals(real, wanted, g->n, 1e-9, over_name);
+	CHECK_EQ(s.edges, 4 * g->m);
+	if (every) {
+		opt.source = g->n - 1;
+		opt.delta = 1e-3;
+		opt.epsilon = 1e-6;
+		opt.iterations = 0;
+		CHECK(!reference_bfs(g, opt.source, want));
+		CHECKF(!gtu_bfs(over, g, &opt, integer, NULL, &err), "%s: %s", over_name, err.text);
+		same_integers(integer, want, g->n, over_name);
+		CHECK(!reference_sssp(g, opt.source, wanted));
+		CHECKF(!gtu_sssp(over, g, &opt, real, NULL, &err), "%s: %s", over_name, err.text);
+		same_reals(real, wanted, g->n, 0, over_name);
+		CHECKF(!gtu_pagerank(over, g, &opt, real, NULL, &err), "%s: %s", over_name, err.text);
+	}
+	test_end(mark);
+}
+
+static void open_list(const char *name)
+{
+	over_name = name;
+	OK(gtu_open(name, &over, &err));
+}
+
+static void close_list(const char *link)
+{
+	CHECKF(strstr(gtu_ranks_link(over), link), "%s exchanges by %s, not by %s", over_name, gtu_ranks_link(over), link);
+	gtu_close(over);
+	over = NULL;
+	CHECK_EQ(cuda->live, 0);
+	CHECK_EQ(cuda->contexts, 0);
+	CHECK_EQ(nccl->live, 0);
+}
+
+static struct edges one_shape(uint64_t n, uint64_t m)
+{
+	uint64_t seed = 1;
+
+	return skewed(n, m, &seed);
+}
+
+static const char *const lists[] = { "cuda:0,1", "cuda:2,cuda:0,1", "cuda:0,1,2,3,4", "cuda:all" };
+
+TEST(tiny_graphs_over_nccl)
+{
+	open_fakes();
+	every = true;
+	/* fewer vertices than ranks, and ranks without vertices */
+	for (unsigned i = 0; i < LENGTH(lists); i++) {
+		open_list(lists[i]);
+		tiny_graphs(run_all);
+		close_list("NCCL 2.28.9");
+	}
+	CHECK(nccl->sends && nccl->gathers);
+}
+
+TEST(shapes_over_nccl)
+{
+	open_fakes();
+	every = false;
+	for (unsigned i = 0; i < LENGTH(lists); i++) {
+		open_list(lists[i]);
+		each_graph(path(11), run_all);
+		each_graph(clique(12), run_all);
+		each_graph(one_shape(300, 2500), run_all);
+		close_list("NCCL 2.28.9");
+	}
+}
+
+/* Bitmaps of a frontier, numbers of another, and a hub at the boundary of two ranges. */
+static struct edges hub(uint64_t n)
+{
+	struct edges e = edges(n, 3 * n);
+
+	for (uint64_t v = 0; v < n; v++) {
+		add_edge(&e, n / 2, v);
+		add_edge(&e, v, (v * 7 + 3) % n);
+	}
+	return e;
+}
+
+TEST(a_hub_at_a_boundary)
+{
+	open_fakes();
+	every = true;
+	for (unsigned i = 0; i < 2; i++) {
+		open_list(lists[i]);
+		each_graph(hub(2000), run_all);
+		close_list("NCCL");
+	}
+}
+
+/* A random graph whose weights are at least @least. */
+static struct gtu_graph *weighted(uint32_t type, uint32_t direction, uint32_t least)
+{
+	struct edges e = one_shape(300, 2500);
+	uint32_t *integer = test_alloc(e.m, 4);
+	float *narrow = test_alloc(e.m, 4);
+	double *wide = test_alloc(e.m, 8);
+	uint64_t seed = 5;
+
+	for (uint64_t i = 0; i < e.m; i++) {
+		integer[i] = least + (uint32_t)(test_random(&seed) % 100);
+		narrow[i] = (float)integer[i] / 7;
+		wide[i] = integer[i] / 7.0;
+	}
+	return weighted_edges(e.n, e.m, e.src, e.dst, type,
+			      type == GTU_WEIGHT_U32 ? (void *)integer : type == GTU_WEIGHT_F32 ? (void *)narrow : (void *)wide,
+			      direction, 4);
+}
+
+TEST(random_weights)
+{
+	open_fakes();
+	for (unsigned type = GTU_WEIGHT_U32; type <= GTU_WEIGHT_F64; type++) {
+		open_list("cuda:0,1,2");
+		run_all(weighted(type, GTU_UNDIRECTED, 0));
+		/* distances of 8 bytes */
+		run_all(weighted(type, GTU_DIRECTED, 1u << 30));
+		close_list("NCCL");
+	}
+}
+
+TEST(placements)
+{
+	static const struct gtu_placement_options place[] = {
+		{ .edges = GTU_EDGES_PINNED, .gpu_memory = 4000 }, { .edges = GTU_EDGES_DEVICE, .edge_bytes = 8 },
+		{ .edges = GTU_EDGES_MANAGED, .separate_weights = 1 }, { .edges = GTU_EDGES_PINNED, .compressed = 1 },
+	};
+	struct gtu_graph *g;
+
+	open_fakes();
+	for (unsigned i = 0; i < LENGTH(place) * 2; i++) {
+		g = generate((struct gtu_generate_options){ .kind = GTU_GEN_KRONECKER, .scale = 8, .seed = 3,
+							    .random_weights = 50, .directed = i % 2 });
+		open_list("cuda:0,1,2");
+		OK(gtu_placement_create(over, g, &place[i / 2], &err));
+		CHECK_EQ(gtu_get_placement(over)->edges, place[i / 2].edges);
+		run_all(g);
+		close_list("NCCL");
+	}
+}
+
+/* ---- Without NCCL ---------------------------------------------------------------------------------- */
+
+TEST(copies_between_cards)
+{
+	open_fakes();
+	setenv("GTU_NCCL_LIBRARY", "/no/such/libnccl.so.2", 1);
+	for (unsigned i = 0; i < 3; i++) {
+		open_list(lists[i]);
+		tiny_graphs(run_all);
+		each_graph(one_shape(200, 1500), run_all);
+		close_list("copies between the cards, without NCCL: there is no NCCL: /no/such/libnccl.so.2");
+	}
+}
+
+TEST(host_memory)
+{
+	open_fakes();
+	setenv("GTU_NCCL_LIBRARY", built("libnccl-old.so.2"), 1);
+	cuda->no_peers = 1;
+	for (unsigned i = 0; i < 3; i++) {
+		open_list(lists[i]);
+		tiny_graphs(run_all);
+		each_graph(one_shape(200, 1500), run_all);
+		close_list("has no ncclGetLastError: NCCL is too old; install 2.14 or newer; cards ");
+	}
+	cuda->no_peers = 0;
+}
+
+TEST(an_old_version_of_nccl)
+{
+	open_fakes();
+	nccl->version = 21003;
+	open_list("cuda:0,1");
+	each_graph(path(11), run_all);
+	close_list("NCCL has version code 21003, which is too old: install 2.14 or newer");
+	nccl->version = 22809;
+}
+
+TEST(two_ranks_on_one_card)
+{
+	open_fakes();
+	open_list("cuda:0,0,0");
+	each_graph(one_shape(200, 1500), run_all);
+	close_list("ranks 0 and 1 share one card, which NCCL does not support");
+}
+
+/* ---- Failures ---------------------------------------------------------------------------------------- */
+
+/* Whether a search and PageRank over a new list succeed and are right; a failure has a sentence. */
+static bool attempt(const struct gtu_graph *g, const uint64_t *want)
+{
+	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .iterations = 1 };
+	uint64_t *level = test_alloc(g->n, 8);
+	double *rank = test_alloc(g->n, 8);
+	int rc = gtu_open("cuda:0,1,2", &over, &err);
+
+	if (!rc)
+		rc = gtu_bfs(over, g, &opt, level, NULL, &err);
+	if (!rc)
+		same_integers(level, want, g->n, "bfs");
+	if (!rc)
+		rc = gtu_pagerank(over, g, &opt, rank, NULL, &err);
+	CHECKF(!rc || (rc == GTU_ERR_FAIL && err.text[0]), "error %d: %s", rc, err.text);
+	gtu_close(over);
+	over = NULL;
+	CHECK_EQ(cuda->live, 0);
+	CHECK_EQ(cuda->contexts, 0);
+	CHECK_EQ(nccl->live, 0);
+	return !rc;
+}
+
+static struct gtu_graph *small_graph(uint64_t **want)
+{
+	struct gtu_graph *g = generate((struct gtu_generate_options){ .kind = GTU_GEN_KRONECKER, .scale = 7, .seed = 1 });
+
+	*want = test_alloc(g->n, 8);
+	CHECK(!reference_bfs(g, 0, *want));
+	return g;
+}
+
+TEST(every_call_of_nccl_fails)
+{
+	struct gtu_graph *g;
+	uint64_t *want;
+	bool done = false;
+
+	open_fakes();
+	g = small_graph(&want);
+	for (long at = 1; !done; at++) {
+		nccl->calls = 0;
+		nccl->fail_at = at;
+		nccl->failed = NULL;
+		done = attempt(g, want) && !nccl->failed;
+		/* a library that does not tell its version is not used */
+		CHECKF(done || nccl->failed, "call %ld", at);
+		nccl->fail_at = 0;
+		CHECK(attempt(g, want));
+	}
+}
+
+TEST(calls_of_the_driver_fail)
+{
+	struct gtu_graph *g;
+	uint64_t *want;
+	bool done = false;
+
+	open_fakes();
+	g = small_graph(&want);
+	cuda->failure = 999;
+	for (long at = 1; !done; at += 1 + at / 16) {
+		cuda->calls = 0;
+		cuda->fail_at = at;
+		cuda->failed = NULL;
+		done = attempt(g, want) && !cuda->failed;
+		cuda->fail_at = 0;
+	}
+	CHECK(attempt(g, want));
+}
+
+TEST(what_is_refused)
+{
+	struct gtu_algorithm_options opt = { .unit = GTU_WITH_NONE };
+	struct gtu_graph *g, *bad;
+	uint64_t *value;
+	uint32_t rank, size;
+
+	open_fakes();
+	g = small_graph(&value);
+	FAILS(gtu_open("cuda:0,8", &over, &err), GTU_ERR_USAGE, "this computer has 8 GPUs");
+	FAILS(gtu_open("cuda:0,model", &over, &err), GTU_ERR_UNSUPPORTED, "GPUs alone or no GPU");
+	FAILS(gtu_open("model,cuda:0", &over, &err), GTU_ERR_UNSUPPORTED, "GPUs alone or no GPU");
+	open_list("cuda:all");
+	gtu_ranks_of(over, &rank, &size);
+	CHECK_EQ(size, 8);
+	CHECK(!gtu_ranks_link(over));
+	CHECK(!strcmp(gtu_get_gpu_info(over)->name, "Fake GPU"));
+	FAILS(gtu_bfs(over, g, &opt, value, NULL, &err), GTU_ERR_UNSUPPORTED, "choose the unit gpu");
+	opt.unit = GTU_WITH_GPU;
+	FAILS(gtu_stcon(over, g, &opt, value, NULL, &err), GTU_ERR_UNSUPPORTED, "several devices");
+	FAILS(gtu_cores(over, g, &opt, value, NULL, &err), GTU_ERR_UNSUPPORTED, "sssp, pagerank and components only");
+	FAILS(gtu_betweenness(over, g, &opt, (double *)value, NULL, &err), GTU_ERR_UNSUPPORTED, "pagerank and components only");
+	opt.kernel = GTU_KERNEL_NAIVE;
+	FAILS(gtu_bfs(over, g, &opt, value, NULL, &err), GTU_ERR_UNSUPPORTED, "the paper's kernels (naive)");
+	opt.kernel = 0;
+	opt.source = g->n;
+	FAILS(gtu_bfs(over, g, &opt, value, NULL, &err), GTU_ERR_USAGE, "out of range");
+	opt.source = 0;
+	opt.damping = 2;
+	FAILS(gtu_pagerank(over, g, &opt, (double *)value, NULL, &err), GTU_ERR_USAGE, "damping");
+	opt.damping = 0;
+	bad = weighted(GTU_WEIGHT_F32, GTU_DIRECTED, 0);
+	((float *)(uintptr_t)bad->weight)[bad->m - 1] = -1;
+	FAILS(gtu_sssp(over, bad, &opt, (double *)value, NULL, &err), GTU_ERR_INPUT, "is -1: weights must be 0 or more");
+	OK(gtu_bfs(over, g, &opt, value, NULL, &err));
+	gtu_close(over);
+	/* one card is no list */
+	setenv("FAKE_CUDA_DEVICES", "1", 1);
+	OK(gtu_open("cuda:all", &over, &err));
+	CHECK(!strcmp(gtu_get_info(over)->path, "cuda:0"));
+	gtu_close(over);
+}
+
+/* ---- Processes ----------------------------------------------------------------------------------------- */
+
+TEST(local_cards_of_one_rank)
+{
+	struct socket_ranks alone = { .size = 1 };
+	struct gtu_ranks one = { .bytes = sizeof(one), .size = 1, .context = &alone, .broadcast = socket_broadcast,
+				 .all_gather = socket_all_gather, .all_to_all_v = socket_all_to_all_v,
+				 .all_reduce = socket_all_reduce, .barrier = socket_barrier };
+
+	open_fakes();
+	over_name = "cuda:local";
+	OK(gtu_open_ranks("cuda:local", &one, &over, &err));
+	tiny_graphs(run_all);
+	each_graph(one_shape(200, 1500), run_all);
+	close_list("NCCL");
+}
+
+TEST_MAIN

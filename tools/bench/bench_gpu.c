@@ -8,6 +8,7 @@
 #include "bench.h"
 #include "bench_gpu.h"
 #include "bench_gpu_ranks.h"
+#include "gtu/ranks.h"
 #include "tools/support/cli.h"
 #include "tools/experiments/end_weights.h"
 #include "tools/support/gpu_options.h"
@@ -29,7 +30,11 @@ static const char help[] =
 	"comparison with the edges on the card.\n\n"
 	"  --graph G        a file, kronecker:SCALE or uniform:SCALE (degree 16, both ways; default\n"
 	"                   kronecker:22); may be given several times\n"
-	"  --device D       cuda:0, the default, or another\n"
+	"  --device D       cuda:0, the default, or another; cuda:0,1 or cuda:all runs bfs, sssp, cc and pr\n"
+	"                   over one card, two, four, ... and all, with the lists where auto places them, and\n"
+	"                   prints whole runs over the placed graph, their ratio to one card's, and the bytes\n"
+	"                   that the cards send beside the most that Documentation/scale.md permits (0: none\n"
+	"                   known). Sources are as many as with one card\n"
 	"  --only NAMES     of: link, bfs, sssp, cc, pr, naive, merged, aligned, auto, device, uvm\n"
 	"  --sources N      number of sources of BFS, drawn among vertices with edges (8)\n"
 	"  --sssp-sources N  number of sources of SSSP, likewise (4)\n"
@@ -462,12 +467,45 @@ static unsigned configs_of(const struct gpu_bench *b, struct config *c)
 	return n;
 }
 
+static bool wanted_over_cards(void *bench, const char *algorithm)
+{
+	return wanted(bench, algorithm, subjects) && time_left(bench);
+}
+
+/* The first result of each source, over one card, is compared with the reference if the user asks for it. */
+static bool check_over_cards(void *bench, unsigned algorithm, unsigned source)
+{
+	struct gpu_bench *b = bench;
+	const struct gtu_algorithm_options opt = { .source = b->source[source], .iterations = b->iterations };
+	uint64_t *known = &b->hash[algorithm][algorithm < 2 ? source : 0];
+
+	if (b->verify && !*known && check_reference(b, algorithm, &opt, NULL))
+		return false;
+	return same_result(b, algorithm, known);
+}
+
+static int run_over_cards(struct gpu_bench *b, struct gtu_error *err)
+{
+	const struct bench_cards_run run = {
+		.device = b->device, .graph = b->name, .g = &b->g, .source = b->source, .sources = b->sources,
+		.sssp_sources = b->sssp_sources, .iterations = b->iterations, .table = b->table, .result = b->result,
+		.wanted = wanted_over_cards, .check = check_over_cards, .user = b,
+	};
+
+	return bench_cards_run(&run, &b->cards, err);
+}
+
 static int run_graph(struct gpu_bench *b, const char *name, struct gtu_error *err)
 {
 	struct config config[CONFIGS_MAX];
 	unsigned n, i;
 	int rc = prepare_graph(b, name, err);
 
+	if (b->several) {
+		rc = rc ? rc : run_over_cards(b, err);
+		release_graph(b);
+		return rc;
+	}
 	if (!rc && b->table)
 		printf("%-4s %-18s %-8s %10s %9s %9s %6s %7s %9s %10s %10s %9s %10s %9s %9s %9s %9s\n", "", "edges", "kernel",
 		       "mean ms", "min", "max", "steps", "share", "M edges/s", "GB link", "GB card", "M TEPS", "cold ms",
@@ -602,6 +640,7 @@ int bench_gpu(int argc, char **argv)
 	static struct gpu_bench b = { .device = "cuda:0", .sources = 8, .sssp_sources = 4, .iterations = 10,
 				  .link_bytes = 1ull << 30, .limit = 1e9 };
 	struct gtu_error err = { 0 };
+	uint32_t rank, cards = 0;
 	bool traversals;
 	unsigned i;
 	int rc = parse(argc, argv, &b);
@@ -617,9 +656,14 @@ int bench_gpu(int argc, char **argv)
 		rc = gtu_open(b.device, &b.dev, &err);
 	if (!rc && !gtu_get_gpu_info(b.dev))
 		rc = gtu_fail(&err, GTU_ERR_USAGE, "%s is not a GPU", b.device);
+	if (!rc)
+		gtu_ranks_of(b.dev, &rank, &cards);
+	b.several = cards > 1;
+	if (!rc && b.several && b.plot)
+		rc = gtu_fail(&err, GTU_ERR_USAGE, "--plot is for one card, not for %s", b.device);
 	if (!rc && b.table)
 		gpu_print_info(gtu_get_gpu_info(b.dev), stdout);
-	if (!rc && wanted(&b, "link", subjects))
+	if (!rc && !b.several && wanted(&b, "link", subjects))
 		rc = measure_link(&b, &err);
 	traversals = wanted(&b, "bfs", subjects) || wanted(&b, "sssp", subjects) || wanted(&b, "cc", subjects) ||
 		     wanted(&b, "pr", subjects);

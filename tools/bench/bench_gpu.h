@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "gtu/gtu.h"
+#include "bench_cards.h"
 #include "bench_gpu_ranks.h"
 
 #define GPU_ROWS_MAX	512
@@ -53,6 +54,8 @@ struct gpu_bench {
 		uint64_t n, m, source[64];
 	} opened_graph[16];
 	unsigned graphs_opened;
+	bool several;			/* the device is a list of cards */
+	struct bench_cards cards;
 };
 
 /* Implements gtu bench gpu, with the verb's own command line. Returns the exit code. */

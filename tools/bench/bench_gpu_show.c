@@ -103,6 +103,8 @@ void gpu_bench_json(const void *subject, FILE *to)
 	}
 	json_end_array(&j);
 	bench_ranks_json(&j, b->ranks, b->ranked);
+	if (b->cards.rows)
+		bench_cards_json(&j, &b->cards);
 	json_begin_array(&j, "results");
 	for (i = 0; i < b->rows; i++)
 		json_row(&j, b, &b->row[i]);

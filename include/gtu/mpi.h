@@ -14,9 +14,11 @@ extern "C" {
 
 /*
  * Set *ranks to the processes of MPI_COMM_WORLD, for gtu_open_ranks(). Initializes MPI if the program
- * has not. Collective. With MPI_THREAD_MULTIPLE every process watches one other: a process that does
- * not answer for 8 seconds (times the environment variable GTU_TIME_SCALE), for example because it is
- * stopped or its host is down, ends all processes with a sentence that names it.
+ * has not. Collective. With MPI_THREAD_MULTIPLE every process watches one other and itself: a process
+ * that does not answer for 6 seconds (times the environment variable GTU_TIME_SCALE), because it is
+ * stopped or its host is down, or whose run makes no progress for so long, because of an endless loop
+ * or a function of gtu_algorithm_options that does not return, ends all processes with a sentence that
+ * names it.
  */
 int gtu_mpi_open(struct gtu_ranks *ranks, struct gtu_error *err);
 

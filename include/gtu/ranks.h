@@ -59,7 +59,14 @@ struct gtu_ranks {
 	 */
 	void (*abort)(void *context, const char *why);
 	const void *device_exchange;	/* NULL; for exchange between the memories of devices */
-	uint64_t more[6];		/* zero */
+	/*
+	 * During a run libgtu calls this with @working 1 at least every few milliseconds between two of
+	 * the calls above; with 0 before something that may last and has a limit of its own (a device's
+	 * job), and when the run ends. The caller's functions of gtu_algorithm_options run in between.
+	 * The exchange can end ranks that stay silent. May be NULL. Called by the thread of the run.
+	 */
+	void (*beat)(void *context, int working);
+	uint64_t more[5];		/* zero */
 };
 
 /*

@@ -23,7 +23,7 @@
 #define YIELDS		1000
 #define PAUSE_NS	50000
 #define BEAT_NS		500000000ll
-#define BEAT_LIMIT_NS	8000000000ll	/* without a sign of life */
+#define BEAT_LIMIT_NS	6000000000ll	/* without a sign of life, or without progress */
 
 struct place {
 	char host[64];
@@ -39,6 +39,8 @@ struct mpi_ranks {
 	pthread_t watcher;
 	bool watching;
 	atomic_bool ending;
+	atomic_bool working;		/* not waiting for other processes, nor outside runs */
+	atomic_llong beat_ns;		/* of the last sign of work */
 };
 
 static int fail(struct gtu_error *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
@@ -81,9 +83,18 @@ static void pause_ns(long ns)
 	nanosleep(&(struct timespec){ 0, ns }, NULL);
 }
 
+static void beat(void *context, int working)
+{
+	struct mpi_ranks *m = context;
+
+	atomic_store(&m->beat_ns, now_ns());
+	atomic_store(&m->working, working);
+}
+
 /* Wait for @count requests. */
 static int finish(struct mpi_ranks *m, MPI_Request *request, int count, int rc, const char *what, struct gtu_error *err)
 {
+	const bool working = atomic_exchange(&m->working, false);
 	unsigned polls = 0;
 	int done = 0;
 
@@ -96,6 +107,7 @@ static int finish(struct mpi_ranks *m, MPI_Request *request, int count, int rc, 
 		else
 			pause_ns(PAUSE_NS);
 	}
+	beat(m, working);
 	return result(m, rc, what, err);
 }
 
@@ -231,9 +243,18 @@ static int64_t beat_limit(void)
 	return BEAT_LIMIT_NS * (factor >= 1 && factor <= 1000000 ? factor : 1);
 }
 
+static void end_silent(struct mpi_ranks *m, int rank, const char *does, const char *because, int64_t limit)
+{
+	fprintf(stderr, "gtu: rank %d (process %lld on %s) has not %s for %lld s: it is %s; all %d ranks are ended\n", rank,
+		(long long)m->place[rank].process, m->place[rank].host, does, (long long)(limit / 1000000000), because,
+		m->size);
+	end_all(m, 1);
+}
+
 /*
  * Send a sign of life to the next rank twice a second, and expect those of the previous one, in a ring. The
- * last one, when the run ends, is 0.
+ * last one, when the run ends, is 0. An endless loop of this process does not stop this thread, which
+ * therefore also expects that the run makes progress.
  */
 static void *watch(void *context)
 {
@@ -258,12 +279,10 @@ static void *watch(void *context)
 				MPI_Irecv(&received, 1, MPI_BYTE, previous, TAG, m->beats, &in);
 			continue;
 		}
-		if (alive && now_ns() - heard > limit) {
-			fprintf(stderr, "gtu: rank %d (process %lld on %s) has not answered for %lld s: it is stopped, or its host "
-				"is down; all %d ranks are ended\n", previous, (long long)m->place[previous].process,
-				m->place[previous].host, (long long)(limit / 1000000000), m->size);
-			end_all(m, 1);
-		}
+		if (alive && now_ns() - heard > limit)
+			end_silent(m, previous, "answered", "stopped, or its host is down", limit);
+		if (atomic_load(&m->working) && now_ns() - atomic_load(&m->beat_ns) > limit)
+			end_silent(m, m->rank, "made progress", "in an endless loop, or waits for something", limit);
 		done = 1;
 		if (out != MPI_REQUEST_NULL)
 			MPI_Test(&out, &done, MPI_STATUS_IGNORE);
@@ -284,7 +303,7 @@ static void set_functions(struct mpi_ranks *m, struct gtu_ranks *ranks)
 	*ranks = (struct gtu_ranks){
 		.bytes = sizeof(*ranks), .rank = (uint32_t)m->rank, .size = (uint32_t)m->size, .context = m,
 		.broadcast = broadcast, .all_gather = all_gather, .all_to_all_v = all_to_all_v, .all_reduce = all_reduce,
-		.barrier = barrier, .abort = abort_ranks,
+		.barrier = barrier, .abort = abort_ranks, .beat = beat,
 	};
 }
 

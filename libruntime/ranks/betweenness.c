@@ -168,7 +168,7 @@ static int forth(struct centrality *s, uint64_t source)
 			return 0;
 		rc = expand(s, s->begin.count - 1, 0);
 		if (!rc)
-			rc = gtu_alg_for_each_edge(&k->a, &k->edges, &k->rows, add_paths, s);
+			rc = gtu_ranked_traverse(k, &k->edges, add_paths, s);
 		for (i = 0; i < s->touched.count && !rc; i++) {
 			v = s->touched.at[i];
 			owner = gtu_part_owner(p, v);
@@ -218,7 +218,7 @@ static int back(struct centrality *s, uint64_t source)
 		for (i = 0; i < k->rows.count && !rc; i++)
 			s->row_value[gtu_alg_vertex(&k->a, &k->rows, i)] = 0;
 		if (!rc)
-			rc = gtu_alg_for_each_edge(&k->a, &k->edges, &k->rows, take_shares, s);
+			rc = gtu_ranked_traverse(k, &k->edges, take_shares, s);
 		clear_values(s);
 		for (i = 0; i < k->rows.count && !rc; i++) {
 			v = p->row_first + gtu_alg_vertex(&k->a, &k->rows, i);

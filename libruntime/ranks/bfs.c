@@ -90,7 +90,7 @@ static int push(struct search *s, int rc)
 	s->found.count = 0;
 	if (!rc) {
 		gtu_ranked_take_rows(k, &s->row);
-		rc = gtu_alg_for_each_edge(&k->a, &k->edges, &k->rows, push_visit, s);
+		rc = gtu_ranked_traverse(k, &k->edges, push_visit, s);
 	}
 	gtu_phase(&k->a.phases, "exchange");
 	if (!rc)
@@ -138,7 +138,7 @@ static int pull(struct search *s, int rc)
 			gtu_alg_push(&k->a, &k->rows, row);
 	s->found.count = 0;
 	if (!rc && k->rows.count)
-		rc = gtu_alg_for_each_edge(&k->a, &s->back, &k->rows, pull_visit, s);
+		rc = gtu_ranked_traverse(k, &s->back, pull_visit, s);
 	gtu_phase(&k->a.phases, "exchange");
 	if (!rc)
 		rc = gtu_part_send_to_owners(&k->part, &k->box, &s->found);
@@ -176,7 +176,7 @@ static int prepare_pulling(struct search *s)
 		return 0;
 	rc = directed ? gtu_part_edges_begin(&k->part, &s->reversed, k->whole, GTU_PART_REVERSED, false) : 0;
 	if (!rc)
-		rc = gtu_alg_edges_begin(&k->a, &s->back, directed ? &s->reversed.graph : &k->local.graph, 4);
+		rc = gtu_ranked_edges_begin(k, &s->back, directed ? &s->reversed.graph : &k->local.graph, 4);
 	s->back.enough = is_reached;
 	s->prepared = true;
 	return gtu_agree(k->x, rc, &none, 1);

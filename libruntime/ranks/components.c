@@ -144,7 +144,7 @@ int gtu_ranked_components(struct gtu_ranked *k)
 	k->rows.all = true;
 	k->rows.count = gtu_ranked_rows(k);
 	if (!rc && k->rows.count)
-		rc = gtu_alg_for_each_edge(&k->a, &k->edges, &k->rows, join_ends, &f);
+		rc = gtu_ranked_traverse(k, &k->edges, join_ends, &f);
 	gtu_phases_iteration(&k->a.phases, k->a.opt, k->part.n);
 	gtu_phase(&k->a.phases, "exchange");
 	rc = merge(&f, rc);

@@ -74,7 +74,7 @@ static int find_degrees(struct cores *s)
 	k->rows.all = true;
 	k->rows.count = gtu_ranked_rows(k);
 	if (k->rows.count)
-		rc = gtu_alg_for_each_edge(&k->a, &k->edges, &k->rows, count_neighbours, s);
+		rc = gtu_ranked_traverse(k, &k->edges, count_neighbours, s);
 	for (row = 0; row < gtu_ranked_rows(k) && !rc; row++) {
 		v = p->row_first + row;
 		owner = gtu_part_owner(p, v);
@@ -127,7 +127,7 @@ static int peel(struct cores *s, int rc)
 		s->touched.count = 0;
 		if (!rc) {
 			gtu_ranked_take_rows(k, &s->row);
-			rc = gtu_alg_for_each_edge(&k->a, &k->edges, &k->rows, count_lost, s);
+			rc = gtu_ranked_traverse(k, &k->edges, count_lost, s);
 		}
 		for (i = 0; i < s->touched.count && !rc; i++) {
 			v = s->touched.at[i];

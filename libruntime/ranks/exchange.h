@@ -44,6 +44,20 @@ int gtu_exchange_words(struct gtu_exchange *x, const uint64_t *outgoing, uint64_
 /* Add @bytes that this rank sent to the traffic. */
 void gtu_exchange_count(struct gtu_exchange *x, enum gtu_cargo cargo, uint64_t bytes);
 
+/* Say that this rank works, or that it is about to wait for something else than another rank. */
+static inline void gtu_beat(struct gtu_exchange *x, bool working)
+{
+	if (x->ranks.beat)
+		x->ranks.beat(x->ranks.context, working);
+}
+
+/* In a loop over many: say so at some of the @i. */
+static inline void gtu_beat_at(struct gtu_exchange *x, uint64_t i)
+{
+	if (!(i & 0xffff))
+		gtu_beat(x, true);
+}
+
 /* A growing message to each rank, and the messages received. */
 struct gtu_message {
 	char *data;

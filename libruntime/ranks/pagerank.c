@@ -113,7 +113,7 @@ static int iterate(struct pagerank *s, double *change)
 	k->rows.all = true;
 	k->rows.count = gtu_ranked_rows(k);
 	if (!rc)
-		rc = gtu_alg_for_each_edge(&k->a, &k->edges, &k->rows, add_share, s);
+		rc = gtu_ranked_traverse(k, &k->edges, add_share, s);
 	gtu_phase(&k->a.phases, "exchange");
 	rc = gtu_agree(k->x, fold(s, rc), &none, 1);
 	if (!rc)

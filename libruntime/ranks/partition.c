@@ -89,6 +89,7 @@ static int take_in_place(struct gtu_part *p, struct gtu_part_edges *e, const str
 	uint64_t v, last = rows ? g->row[p->first] : 0;
 
 	for (v = 0; v < rows; v++) {
+		gtu_beat_at(p->x, v);
 		e->row[v] = last - base;
 		if (g->row[p->first + v + 1] < last || g->row[p->first + v + 1] > g->m)
 			return bad_row(p, g, p->first + v);
@@ -135,6 +136,7 @@ static int send_round(struct gtu_part *p, struct gtu_outbox *o, const struct rec
 	int rc = 0;
 
 	for (; *v < p->end && edges < ROUND_EDGES; ++*v) {
+		gtu_beat_at(p->x, *v);
 		edge = g->row[*v];
 		end = g->row[*v + 1];
 		if (edge > end || end > g->m)
@@ -226,12 +228,13 @@ static int compare_8(const void *a, const void *b)
 }
 
 /* Sort every row and drop duplicates. */
-static void merge_duplicates(struct gtu_part_edges *e)
+static void merge_duplicates(struct gtu_part *p, struct gtu_part_edges *e)
 {
 	const uint32_t width = e->graph.edge_bytes;
 	uint64_t v, i, first = 0, end, to = 0, target;
 
 	for (v = 0; v < e->graph.n; v++, first = end) {
+		gtu_beat_at(p->x, v);
 		end = e->row[v + 1];
 		qsort((char *)e->col + first * width, end - first, width, width == 4 ? compare_4 : compare_8);
 		e->row[v] = to;
@@ -257,6 +260,7 @@ static int build(struct gtu_part *p, struct gtu_part_edges *e, const struct rece
 		return gtu_fail(p->x->err, GTU_ERR_NOMEM, "out of memory for a part with %llu edges",
 				(unsigned long long)r->count);
 	for (i = 0; i < r->count; i++) {
+		gtu_beat_at(p->x, i);
 		v = id_at(r, i, 0);
 		if (v < p->row_first || v >= p->row_end || id_at(r, i, 1) >= p->n)
 			return gtu_fail(p->x->err, GTU_ERR_FAIL, "another rank sent an edge from vertex %llu to vertex "
@@ -266,6 +270,7 @@ static int build(struct gtu_part *p, struct gtu_part_edges *e, const struct rece
 	}
 	e->row[e->graph.n] = gtu_prefix_sum(e->row, e->graph.n);
 	for (i = 0; i < r->count; i++) {
+		gtu_beat_at(p->x, i);
 		at = next[id_at(r, i, 0) - p->row_first]++;
 		gtu_put(e->col, width, at, id_at(r, i, 1));
 		if (r->weight_bytes)
@@ -316,7 +321,7 @@ int gtu_part_edges_begin(struct gtu_part *p, struct gtu_part_edges *e, const str
 		rc = build(p, e, &r);
 	free(r.data);
 	if (!rc && direction == GTU_PART_BOTH)
-		merge_duplicates(e);
+		merge_duplicates(p, e);
 	return gtu_agree(p->x, rc, &none, 1);
 }
 

@@ -124,6 +124,36 @@ int gtu_ranked_alloc(struct gtu_ranked *k, void *array, uint64_t count, uint32_t
 	return 0;
 }
 
+static void be_silent(struct gtu_ranked *k, bool silent)
+{
+	k->silent = silent;
+	gtu_beat(k->x, !silent);
+}
+
+int gtu_ranked_edges_begin(struct gtu_ranked *k, struct gtu_alg_for_each_edge *edges, const struct gtu_graph *g,
+			   uint32_t target_width)
+{
+	int rc;
+
+	/* a device maps the edges, whatever their number */
+	be_silent(k, true);
+	rc = gtu_alg_edges_begin(&k->a, edges, g, target_width);
+	be_silent(k, false);
+	return rc;
+}
+
+int gtu_ranked_traverse(struct gtu_ranked *k, struct gtu_alg_for_each_edge *edges, gtu_alg_edge_fn *visitor,
+			void *context)
+{
+	int rc;
+
+	/* a device's job has a time limit of its own */
+	be_silent(k, k->a.q);
+	rc = gtu_alg_for_each_edge(&k->a, edges, &k->rows, visitor, context);
+	be_silent(k, false);
+	return rc;
+}
+
 int gtu_ranked_expand(struct gtu_ranked *k, const struct gtu_list *own, struct gtu_list *all, int rc)
 {
 	struct gtu_part *p = &k->part;
@@ -144,6 +174,15 @@ int gtu_ranked_expand(struct gtu_ranked *k, const struct gtu_list *own, struct g
 
 /* ---- The run ------------------------------------------------------------------------------------- */
 
+static int tick(void *user, const char *what, uint64_t done, uint64_t total)
+{
+	struct gtu_ranked *k = user;
+
+	if (!k->silent)
+		gtu_beat(k->x, true);
+	return gtu_tick(k->callers, what, done, total);
+}
+
 static int set_up(struct gtu_ranked *k, enum gtu_ranked_algorithm what)
 {
 	const bool both = algorithms[what].both && k->head.flags & GTU_GRAPH_DIRECTED;
@@ -157,7 +196,7 @@ static int set_up(struct gtu_ranked *k, enum gtu_ranked_algorithm what)
 	/* the SCU and the IRU look weights up by the edge's index */
 	k->edges.edge_indices = k->edges.weights && k->a.q && !gtu_alg_streams_edges(&k->a);
 	if (!rc)
-		rc = gtu_alg_edges_begin(&k->a, &k->edges, &k->local.graph, 8);
+		rc = gtu_ranked_edges_begin(k, &k->edges, &k->local.graph, 8);
 	return rc ? rc : gtu_alg_reserve(&k->a, &k->rows.ids, (gtu_ranked_rows(k) + 1) * k->a.id_width, false);
 }
 
@@ -216,12 +255,18 @@ int gtu_run_rank(struct gtu_exchange *x, struct gtu_device *dev, struct gtu_rank
 	k->result = result;
 	k->head = *g;
 	k->head.flags &= ~(uint32_t)GTU_GRAPH_PART;
-	rc = begin(k, what, dev, opt, stats);
+	k->callers = opt->progress;
+	k->progress = (struct gtu_progress){ tick, k };
+	k->opt = *opt;
+	k->opt.progress = &k->progress;
+	rc = begin(k, what, dev, &k->opt, stats);
 	if (!rc)
 		rc = gtu_part_begin(&k->part, x, g);
 	rc = agree(k, what, rc);
 	if (!rc && g->n && gtu_rank_traverses(dev)) {
 		gtu_part_flatten(&k->part);
+		/* a GPU's steps say nothing of their progress */
+		be_silent(k, true);
 		rc = gtu_run_rank_traversal(k, dev, part, what, stats);
 	} else if (!rc && g->n) {
 		rc = gtu_agree(x, set_up(k, what), &none, 1);
@@ -229,6 +274,7 @@ int gtu_run_rank(struct gtu_exchange *x, struct gtu_device *dev, struct gtu_rank
 			rc = algorithms[what].run(k);
 	}
 	rc = finish(k, rc);
+	gtu_beat(x, false);
 	end_rc = gtu_alg_edges_end(&k->a, &k->edges, rc);
 	rc = rc ? rc : end_rc;
 	gtu_outbox_end(&k->box);

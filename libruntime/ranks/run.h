@@ -23,6 +23,10 @@ struct gtu_ranked {
 	struct gtu_alg_frontier rows;	/* rows to traverse; space for all */
 	struct gtu_outbox box;
 	void *result;			/* of this rank's vertices */
+	struct gtu_algorithm_options opt;	/* the caller's, with `progress` */
+	struct gtu_progress progress;	/* also says that this rank works */
+	const struct gtu_progress *callers;
+	bool silent;			/* in a device's job: do not say so */
 };
 
 /* Every rank calls the same algorithm; k->edges is ready, and the ranks agree on the options. */
@@ -60,6 +64,13 @@ void gtu_rank_graph_destroy(struct gtu_rank_graph *part);
 /* Run on one rank after the ranks have agreed. Sets k->a.stats. */
 int gtu_run_rank_traversal(struct gtu_ranked *k, struct gtu_device *dev, struct gtu_rank_graph *part,
 			   enum gtu_ranked_algorithm what, struct gtu_algorithm_stats *stats);
+
+/* gtu_alg_edges_begin() for gtu_ranked_traverse(). */
+int gtu_ranked_edges_begin(struct gtu_ranked *k, struct gtu_alg_for_each_edge *edges, const struct gtu_graph *g,
+			   uint32_t target_width);
+/* Call @visitor for all edges of k->rows in @edges: k->edges, or others that begin at the same row. */
+int gtu_ranked_traverse(struct gtu_ranked *k, struct gtu_alg_for_each_edge *edges, gtu_alg_edge_fn *visitor,
+			void *context);
 
 /* *array = zeroed memory for @count elements of @width bytes; touched pages alone take memory. */
 int gtu_ranked_alloc(struct gtu_ranked *k, void *array, uint64_t count, uint32_t width);

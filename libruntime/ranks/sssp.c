@@ -125,7 +125,7 @@ static int round_of(struct paths *s)
 	gtu_phase(&k->a.phases, "traverse");
 	s->changed.count = 0;
 	if (!rc)
-		rc = gtu_alg_for_each_edge(&k->a, &k->edges, &k->rows, relax, s);
+		rc = gtu_ranked_traverse(k, &k->edges, relax, s);
 	gtu_phase(&k->a.phases, "exchange");
 	for (i = 0; i < s->changed.count && !rc; i++) {
 		v = s->changed.at[i];

@@ -113,7 +113,7 @@ int gtu_graph_open_part(struct gtu_device *dev, const char *path, const struct g
  */
 const char *gtu_ranks_link(const struct gtu_device *dev);
 
-/* Exchanged by this rank since the device was opened; for a list of devices, by all devices together. */
+/* Exchanged by this rank in runs since the device was opened; for a list of devices, by all devices together. */
 struct gtu_ranks_traffic {
 	uint64_t exchanges;		/* calls of all_to_all_v() with data */
 	uint64_t bytes;			/* data sent to other ranks, without lengths and reductions */

@@ -56,6 +56,8 @@ static int take_row_value(void *context, uint64_t v, uint64_t bits)
 {
 	struct centrality *s = context;
 
+	if (!gtu_part_has_row(&s->k->part, v))
+		return gtu_part_bad_message(&s->k->part, gtu_part_owner(&s->k->part, v));
 	s->row_value[v - s->k->part.row_first] = bits_f64(bits);
 	gtu_alg_push(&s->k->a, &s->k->rows, v - s->k->part.row_first);
 	return 0;

@@ -255,7 +255,7 @@ static int choose_local(struct gtu_exchange *x, char spec[static 32])
 int gtu_open_ranks(const char *spec, const struct gtu_ranks *ranks, struct gtu_device **out, struct gtu_error *err)
 {
 	struct gtu_error own = { 0 };
-	struct gtu_exchange x = { .ranks = *ranks, .err = &own };
+	struct gtu_exchange x = { .err = &own };
 	struct gtu_device *dev = NULL;
 	char local[32];
 	uint64_t none = 0;
@@ -265,6 +265,7 @@ int gtu_open_ranks(const char *spec, const struct gtu_ranks *ranks, struct gtu_d
 	rc = check_ranks(ranks, err);
 	if (rc)
 		return rc;
+	x.ranks = *ranks;
 	if (!spec || !*spec)
 		spec = "model";
 	if (!strcmp(spec, LOCAL_GPU)) {

@@ -71,8 +71,7 @@ int gtu_part_send_to_owners(struct gtu_part *p, struct gtu_outbox *o, const stru
 	return rc;
 }
 
-/* A rank whose message is not what this library sends. */
-static int bad_message(struct gtu_part *p, uint32_t from)
+int gtu_part_bad_message(struct gtu_part *p, uint32_t from)
 {
 	return gtu_fail(p->x->err, GTU_ERR_FAIL, "the message of rank %u has vertices out of range or a wrong length: it "
 			"runs another version or another graph", from);
@@ -88,16 +87,16 @@ static int receive_set(struct gtu_part *p, const struct gtu_message *m, uint32_t
 	if (!m->bytes)
 		return 0;
 	if (m->bytes < 8)
-		return bad_message(p, from);
+		return gtu_part_bad_message(p, from);
 	memcpy(&head, m->data, 8);
 	count = head & ~BITMAP;
 	if (count > range || m->bytes != 8 + (head & BITMAP ? bitmap_bytes(p, owner) : count * p->id_bytes))
-		return bad_message(p, from);
+		return gtu_part_bad_message(p, from);
 	if (!(head & BITMAP)) {
 		for (i = 0; !rc && i < count; i++) {
 			id = 0;
 			memcpy(&id, m->data + 8 + i * p->id_bytes, p->id_bytes);
-			rc = id < range ? gtu_list_push(l, first + id, p->x) : bad_message(p, from);
+			rc = id < range ? gtu_list_push(l, first + id, p->x) : gtu_part_bad_message(p, from);
 		}
 		return rc;
 	}
@@ -105,7 +104,7 @@ static int receive_set(struct gtu_part *p, const struct gtu_message *m, uint32_t
 		memcpy(&word, m->data + 8 + i / 8, 8);
 		for (; !rc && word; word &= word - 1) {
 			id = i + (uint64_t)__builtin_ctzll(word);
-			rc = id < range ? gtu_list_push(l, first + id, p->x) : bad_message(p, from);
+			rc = id < range ? gtu_list_push(l, first + id, p->x) : gtu_part_bad_message(p, from);
 		}
 	}
 	return rc;
@@ -144,13 +143,14 @@ int gtu_part_receive_pairs(struct gtu_part *p, const struct gtu_outbox *o, enum 
 
 	for (from = 0; !rc && from < p->ranks; from++) {
 		whose = owner == GTU_SENDERS ? from : p->x->ranks.rank;
-		if (o->from[from].bytes % bytes)
-			return bad_message(p, from);
+		if (o->from[from].bytes % bytes || o->from[from].bytes / bytes > gtu_part_range(p, whose))
+			return gtu_part_bad_message(p, from);
 		for (at = 0; !rc && at < o->from[from].bytes; at += bytes) {
 			id = 0;
 			memcpy(&id, o->from[from].data + at, p->id_bytes);
 			memcpy(&value, o->from[from].data + at + p->id_bytes, 8);
-			rc = id < gtu_part_range(p, whose) ? fn(context, p->cut[whose] + id, value) : bad_message(p, from);
+			rc = id < gtu_part_range(p, whose) ? fn(context, p->cut[whose] + id, value) :
+							     gtu_part_bad_message(p, from);
 		}
 	}
 	return rc;
@@ -174,6 +174,6 @@ const void *gtu_part_receive_array(struct gtu_part *p, const struct gtu_outbox *
 
 	if (o->from[from].bytes == count * 8)
 		return count ? o->from[from].data : (const char *)&empty;
-	bad_message(p, from);
+	gtu_part_bad_message(p, from);
 	return NULL;
 }

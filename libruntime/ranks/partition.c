@@ -167,6 +167,9 @@ static int receive_round(struct gtu_part *p, const struct gtu_outbox *o, struct 
 
 	for (i = 0; i < o->size; i++)
 		wanted += o->from[i].bytes / r->bytes;
+	for (i = 0; i < o->size; i++)
+		if (o->from[i].bytes % r->bytes)
+			return gtu_part_bad_message(p, i);
 	if (wanted > r->capacity) {
 		r->capacity = wanted + wanted / 4;
 		data = realloc(r->data, r->capacity * r->bytes);
@@ -262,7 +265,7 @@ static int build(struct gtu_part *p, struct gtu_part_edges *e, const struct rece
 	for (i = 0; i < r->count; i++) {
 		gtu_beat_at(p->x, i);
 		v = id_at(r, i, 0);
-		if (v < p->row_first || v >= p->row_end || id_at(r, i, 1) >= p->n)
+		if (!gtu_part_has_row(p, v) || id_at(r, i, 1) >= p->n)
 			return gtu_fail(p->x->err, GTU_ERR_FAIL, "another rank sent an edge from vertex %llu to vertex "
 					"%llu, which does not belong to this rank", (unsigned long long)v,
 					(unsigned long long)id_at(r, i, 1));

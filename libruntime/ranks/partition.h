@@ -45,6 +45,12 @@ static inline uint64_t gtu_part_range(const struct gtu_part *p, uint32_t rank)
 	return p->cut[rank + 1] - p->cut[rank];
 }
 
+/* Whether the edges of @v are in this rank's row of the grid. */
+static inline bool gtu_part_has_row(const struct gtu_part *p, uint64_t v)
+{
+	return v >= p->row_first && v < p->row_end;
+}
+
 uint32_t gtu_part_owner(const struct gtu_part *p, uint64_t v);
 
 /* ---- Edges --------------------------------------------------------------------------------------- */
@@ -91,7 +97,10 @@ uint64_t gtu_part_set_bytes(const struct gtu_part *p, uint32_t owner, uint64_t c
 /* Add (@v, @value) to the message for @to, where @owner owns @v. */
 int gtu_part_send_pair(struct gtu_part *p, struct gtu_outbox *o, uint32_t to, uint32_t owner, uint64_t v,
 		       uint64_t value);
-/* Call @fn for all pairs received. */
+/* Report that the message of rank @from is not what this library sends. */
+int gtu_part_bad_message(struct gtu_part *p, uint32_t from);
+
+/* Call @fn for all pairs received: at most one for each vertex of @owner from every rank. */
 typedef int gtu_pair_fn(void *context, uint64_t v, uint64_t value);
 int gtu_part_receive_pairs(struct gtu_part *p, const struct gtu_outbox *o, enum gtu_owner owner, gtu_pair_fn *fn,
 			   void *context);

@@ -157,6 +157,7 @@ int gtu_ranked_traverse(struct gtu_ranked *k, struct gtu_alg_for_each_edge *edge
 int gtu_ranked_expand(struct gtu_ranked *k, const struct gtu_list *own, struct gtu_list *all, int rc)
 {
 	struct gtu_part *p = &k->part;
+	uint64_t v;
 	uint32_t i;
 
 	all->count = 0;
@@ -169,7 +170,12 @@ int gtu_ranked_expand(struct gtu_ranked *k, const struct gtu_list *own, struct g
 	for (i = 0; !rc && i < p->cols; i++)
 		rc = gtu_part_send_set(p, &k->box, gtu_part_in_row(p, i), k->x->ranks.rank, own->at, own->count);
 	rc = gtu_outbox_exchange(k->x, &k->box, GTU_CARGO_VERTICES, rc);
-	return rc ? rc : gtu_part_receive_sets(p, &k->box, GTU_SENDERS, all);
+	if (!rc)
+		rc = gtu_part_receive_sets(p, &k->box, GTU_SENDERS, all);
+	for (v = 0; v < all->count && !rc; v++)
+		if (!gtu_part_has_row(p, all->at[v]))
+			rc = gtu_part_bad_message(p, gtu_part_owner(p, all->at[v]));
+	return rc;
 }
 
 /* ---- The run ------------------------------------------------------------------------------------- */

@@ -81,6 +81,8 @@ static int take_base(void *context, uint64_t v, uint64_t cost)
 	struct paths *s = context;
 	const uint64_t row = v - s->k->part.row_first;
 
+	if (!gtu_part_has_row(&s->k->part, v))
+		return gtu_part_bad_message(&s->k->part, gtu_part_owner(&s->k->part, v));
 	s->base[row] = cost;
 	gtu_alg_push(&s->k->a, &s->k->rows, row);
 	return 0;
@@ -202,15 +204,16 @@ static int search(struct paths *s)
 	return rc;
 }
 
-/* Check the weights of this rank's edges; *sum, *max: theirs. */
-static int scan_weights(struct paths *s, double *sum, double *max)
+/* Check the weights of this rank's edges; *sum: theirs. */
+static int scan_weights(struct paths *s, double *sum)
 {
 	const struct gtu_graph *g = &s->k->local.graph;
 	uint64_t e, v = 0;
 	double w;
 
-	*sum = *max = 0;
-	for (e = 0; g->weight && e < g->m; e++) {
+	*sum = 0;
+	/* the edge before an odd one is another rank's */
+	for (e = g->row[0]; g->weight && e < g->m; e++) {
 		w = gtu_graph_weight(g, e);
 		if (!(w >= 0)) {
 			while (g->row[v + 1] <= e)
@@ -222,7 +225,6 @@ static int scan_weights(struct paths *s, double *sum, double *max)
 					(unsigned long long)gtu_graph_id(&s->k->head, gtu_graph_target(g, e)), w);
 		}
 		*sum += isfinite(w) ? w : 0;
-		*max = w > *max ? w : *max;
 	}
 	return 0;
 }
@@ -232,7 +234,7 @@ static int choose_type(struct paths *s)
 {
 	const struct gtu_graph *g = &s->k->head;
 	uint64_t none = 0;
-	double sum, max;
+	double sum;
 	int rc;
 
 	rc = gtu_alg_check_vertex(&s->k->a, "source", s->k->a.opt->source);
@@ -243,7 +245,7 @@ static int choose_type(struct paths *s)
 		rc = gtu_fail(s->k->a.err, GTU_ERR_USAGE, "a near-far step of %g is invalid: it must be a positive number",
 			      s->delta);
 	if (!rc)
-		rc = scan_weights(s, &sum, &max);
+		rc = scan_weights(s, &sum);
 	rc = gtu_agree(s->k->x, rc, &none, 1);
 	if (!rc)
 		rc = gtu_reduce(s->k->x, GTU_SUM_F64, &sum);

@@ -184,6 +184,8 @@ struct gtu_thread_ranks *gtu_thread_ranks_create(uint32_t size, struct gtu_error
 	uint32_t i;
 
 	if (t) {
+		pthread_mutex_init(&t->lock, NULL);
+		pthread_cond_init(&t->arrival, NULL);
 		t->size = size;
 		t->of = calloc(size, sizeof(*t->of));
 		t->rank = calloc(size, sizeof(*t->rank));
@@ -193,8 +195,6 @@ struct gtu_thread_ranks *gtu_thread_ranks_create(uint32_t size, struct gtu_error
 		gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %u ranks", size);
 		return NULL;
 	}
-	pthread_mutex_init(&t->lock, NULL);
-	pthread_cond_init(&t->arrival, NULL);
 	for (i = 0; i < size; i++)
 		t->rank[i] = (struct thread_rank){ .group = t, .rank = i };
 	return t;
@@ -204,6 +204,8 @@ void gtu_thread_ranks_destroy(struct gtu_thread_ranks *t)
 {
 	if (!t)
 		return;
+	pthread_mutex_destroy(&t->lock);
+	pthread_cond_destroy(&t->arrival);
 	free(t->of);
 	free(t->rank);
 	free(t);

@@ -304,6 +304,11 @@ TEST(interfaces)
 	FAILS(gtu_open_ranks("model", &ranks, &d, &err), GTU_ERR_USAGE, "rank 1 of 1");
 	ranks.bytes--;
 	FAILS(gtu_open_ranks("model", &ranks, &d, &err), GTU_ERR_USAGE, "another version");
+	/* of which no more than its size is there */
+	struct gtu_ranks *shorter = test_alloc(1, 8);
+
+	shorter->bytes = 8;
+	FAILS(gtu_open_ranks("model", shorter, &d, &err), GTU_ERR_USAGE, "another version");
 	OK(gtu_open("model,model", &d, &err));
 	OK(gtu_ranks_range(d, g, &first, &end, &err));
 	CHECK(!first && end == g->n);
@@ -334,6 +339,82 @@ TEST(interfaces)
 	FAILS(gtu_graph_open_part(over, "/dev/null", NULL, &part, &err), GTU_ERR_UNSUPPORTED, "not a container");
 	gtu_close(over);
 	gtu_close(d);
+}
+
+/* ---- Messages of others ----------------------------------------------------------------------------- */
+
+/* The other ranks send messages of `bytes` bytes `fill` to rank 0, whatever it sends. */
+struct strangers {
+	uint64_t bytes;
+	int fill;
+	bool lengths;			/* the next exchange is one of lengths */
+};
+
+static int stranger_exchange(void *context, const void *const *send, const uint64_t *send_bytes, void *const *receive,
+			     const uint64_t *receive_bytes, struct gtu_error *e)
+{
+	struct strangers *s = context;
+
+	(void)send, (void)send_bytes, (void)e;
+	s->lengths = !s->lengths;
+	for (unsigned i = 1; i < 4; i++)
+		if (s->lengths)
+			memcpy(receive[i], &s->bytes, sizeof(s->bytes));
+		else
+			memset(receive[i], s->fill, receive_bytes[i]);
+	return 0;
+}
+
+static int stranger_gather(void *context, const void *mine, uint64_t bytes, void *all, struct gtu_error *e)
+{
+	(void)context, (void)e;
+	for (unsigned i = 0; i < 4; i++)
+		memcpy((char *)all + i * bytes, mine, bytes);
+	return 0;
+}
+
+static int stranger_broadcast(void *context, uint32_t root, void *data, uint64_t bytes, struct gtu_error *e)
+{
+	(void)context, (void)root, (void)data, (void)bytes, (void)e;
+	return 0;
+}
+
+static int stranger_reduce(void *context, enum gtu_reduction how, void *values, uint64_t count, struct gtu_error *e)
+{
+	(void)context, (void)how, (void)values, (void)count, (void)e;
+	return 0;
+}
+
+static int stranger_barrier(void *context, struct gtu_error *e)
+{
+	(void)context, (void)e;
+	return 0;
+}
+
+/* No length and no vertex of a message leads out of the memory of its receiver. */
+TEST(messages_of_strangers)
+{
+	static const uint64_t lengths[] = { 1, 5, 8, 12, 16, 24, 8 << 10, 12 << 14, 1 << 20 };
+	static const int fills[] = { 0, 1, 0xff };
+	struct gtu_graph *g = kronecker(7, false);
+	uint64_t *values = test_alloc(g->n, 8);
+
+	for (unsigned what = 0; what < ALGORITHMS; what++)
+		for (unsigned i = 0; i < LENGTH(lengths) * LENGTH(fills); i++) {
+			struct strangers s = { .bytes = lengths[i / LENGTH(fills)], .fill = fills[i % LENGTH(fills)] };
+			struct gtu_ranks ranks = { .bytes = sizeof(ranks), .size = 4, .context = &s,
+						   .broadcast = stranger_broadcast, .all_gather = stranger_gather,
+						   .all_to_all_v = stranger_exchange, .all_reduce = stranger_reduce,
+						   .barrier = stranger_barrier };
+			struct job job = job_of(g, what);
+			struct gtu_device *d;
+			int rc;
+
+			OK(gtu_open_ranks("none", &ranks, &d, &err));
+			rc = algorithms[what].run(d, g, &job.opt, values, NULL, &err);
+			CHECKF(!rc || strstr(err.text, "rank"), "%s: %s", algorithms[what].name, err.text);
+			gtu_close(d);
+		}
 }
 
 /* ---- Traffic and memory ---------------------------------------------------------------------------- */

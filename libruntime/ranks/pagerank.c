@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * PageRank over ranks, as in libruntime/algorithm/pagerank.c: a rank adds what its edges contribute to
- * every target, and sends the sums to the owners, who add those of all ranks in their order. Ranks push
- * whatever opt->direction says: every iteration traverses all edges.
+ * PageRank over ranks, as in libruntime/algorithm/pagerank.c. Pushing: a rank adds the shares of its rows
+ * to their targets; owners send shares within the row of the grid and get sums from the column. Pulling: a
+ * rank adds the shares of the targets of its rows' edges, reversed if they are directed, to the rows, which it
+ * alone writes; owners send shares within the column and get sums from the row. An owner adds the sums in
+ * the order of ranks. Every iteration traverses all edges.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -16,14 +18,18 @@
 
 struct pagerank {
 	struct gtu_ranked *k;
+	bool pull;
 	double damping;
 	uint32_t iterations;
 	double *rank;			/* of this rank's vertices */
-	double *share;			/* of its rows: rank by number of edges */
-	double *sum;			/* of all vertices; those of this column are used */
+	/* Of vertices from `*_first` on: rank by number of edges, and what their neighbours contribute. */
+	double *share, *sum;
+	uint64_t share_first, sum_first;
+	struct gtu_part_edges reversed;	/* pulling in a directed graph */
+	struct gtu_alg_for_each_edge back;	/* over them */
 };
 
-static int add_share(void *context, const struct gtu_alg_batch *batch)
+static int push_share(void *context, const struct gtu_alg_batch *batch)
 {
 	struct pagerank *s = context;
 	unsigned i;
@@ -33,12 +39,39 @@ static int add_share(void *context, const struct gtu_alg_batch *batch)
 	return 0;
 }
 
-/* The shares of this rank's rows; *dangling += the ranks of its vertices without edges. */
+static int pull_share(void *context, const struct gtu_alg_batch *batch)
+{
+	struct pagerank *s = context;
+	unsigned i;
+
+	for (i = 0; i < batch->n; i++)
+		s->sum[batch->source[i]] += s->share[batch->target[i]];
+	return 0;
+}
+
+/* The ranks of this rank's row of the grid, or of its column. */
+struct line {
+	bool row;
+	uint32_t count;
+};
+
+static struct line line_of(const struct gtu_part *p, bool row)
+{
+	return (struct line){ row, row ? p->cols : p->rows };
+}
+
+static uint32_t rank_in(const struct gtu_part *p, const struct line *l, uint32_t i)
+{
+	return l->row ? gtu_part_in_row(p, i) : gtu_part_in_column(p, i);
+}
+
+/* Send this rank's shares to those that have edges for them; *dangling += the ranks of its vertices without edges. */
 static int expand(struct pagerank *s, double *dangling)
 {
 	struct gtu_ranked *k = s->k;
 	struct gtu_part *p = &k->part;
-	double *own = s->share + (p->first - p->row_first);
+	const struct line l = line_of(p, !s->pull);
+	double *own = s->share + (p->first - s->share_first);
 	const void *values;
 	uint64_t v, degree;
 	uint32_t i, from;
@@ -49,20 +82,20 @@ static int expand(struct pagerank *s, double *dangling)
 		own[v] = degree ? s->rank[v] / (double)degree : 0;
 		*dangling += degree ? 0 : s->rank[v];
 	}
-	if (p->cols == 1)
+	if (l.count == 1)
 		return 0;
-	for (i = 0; i < p->cols && !rc; i++)
-		if (i != p->col)
-			rc = gtu_part_send_array(p, &k->box, gtu_part_in_row(p, i), own, gtu_ranked_own(k));
+	for (i = 0; i < l.count && !rc; i++)
+		if (rank_in(p, &l, i) != k->x->ranks.rank)
+			rc = gtu_part_send_array(p, &k->box, rank_in(p, &l, i), own, gtu_ranked_own(k));
 	rc = gtu_outbox_exchange(k->x, &k->box, GTU_CARGO_VALUES, rc);
-	for (i = 0; i < p->cols && !rc; i++) {
-		from = gtu_part_in_row(p, i);
-		if (i == p->col)
+	for (i = 0; i < l.count && !rc; i++) {
+		from = rank_in(p, &l, i);
+		if (from == k->x->ranks.rank)
 			continue;
 		values = gtu_part_receive_array(p, &k->box, from, gtu_part_range(p, from));
 		if (!values)
 			return GTU_ERR_FAIL;
-		memcpy(s->share + (p->cut[from] - p->row_first), values, gtu_part_range(p, from) * 8);
+		memcpy(s->share + (p->cut[from] - s->share_first), values, gtu_part_range(p, from) * 8);
 	}
 	return rc;
 }
@@ -72,20 +105,23 @@ static int fold(struct pagerank *s, int rc)
 {
 	struct gtu_ranked *k = s->k;
 	struct gtu_part *p = &k->part;
-	double *own = s->sum + p->first;
+	const struct line l = line_of(p, s->pull);
+	double *own = s->sum + (p->first - s->sum_first);
 	const double *values;
 	uint64_t v;
 	uint32_t i, rank;
 
-	for (i = 0; i < p->rows && !rc; i++) {
-		rank = gtu_part_in_column(p, i);
-		rc = gtu_part_send_array(p, &k->box, rank, s->sum + p->cut[rank], gtu_part_range(p, rank));
+	if (l.count == 1)
+		return rc;
+	for (i = 0; i < l.count && !rc; i++) {
+		rank = rank_in(p, &l, i);
+		rc = gtu_part_send_array(p, &k->box, rank, s->sum + (p->cut[rank] - s->sum_first), gtu_part_range(p, rank));
 	}
 	rc = gtu_outbox_exchange(k->x, &k->box, GTU_CARGO_VALUES, rc);
 	if (!rc && gtu_ranked_own(k))
 		memset(own, 0, gtu_ranked_own(k) * 8);
-	for (i = 0; i < p->rows && !rc; i++) {
-		values = gtu_part_receive_array(p, &k->box, gtu_part_in_column(p, i), gtu_ranked_own(k));
+	for (i = 0; i < l.count && !rc; i++) {
+		values = gtu_part_receive_array(p, &k->box, rank_in(p, &l, i), gtu_ranked_own(k));
 		if (!values)
 			return GTU_ERR_FAIL;
 		for (v = 0; v < gtu_ranked_own(k); v++)
@@ -99,21 +135,24 @@ static int iterate(struct pagerank *s, double *change)
 {
 	struct gtu_ranked *k = s->k;
 	struct gtu_part *p = &k->part;
+	const struct line l = line_of(p, s->pull);
 	const double n = (double)p->n;
 	double rank, dangling = 0;
 	uint64_t v, none = 0;
-	uint32_t i;
+	uint32_t i, of;
 	int rc;
 
 	gtu_phase(&k->a.phases, "exchange");
 	rc = expand(s, &dangling);
-	gtu_phase(&k->a.phases, "traverse");
-	for (i = 0; i < p->rows; i++)
-		memset(s->sum + p->cut[gtu_part_in_column(p, i)], 0, gtu_part_range(p, gtu_part_in_column(p, i)) * 8);
+	gtu_phase(&k->a.phases, s->pull ? "pull" : "traverse");
+	for (i = 0; i < l.count; i++) {
+		of = rank_in(p, &l, i);
+		memset(s->sum + (p->cut[of] - s->sum_first), 0, gtu_part_range(p, of) * 8);
+	}
 	k->rows.all = true;
 	k->rows.count = gtu_ranked_rows(k);
 	if (!rc)
-		rc = gtu_ranked_traverse(k, &k->edges, add_share, s);
+		rc = gtu_ranked_traverse(k, s->reversed.row ? &s->back : &k->edges, s->pull ? pull_share : push_share, s);
 	gtu_phase(&k->a.phases, "exchange");
 	rc = gtu_agree(k->x, fold(s, rc), &none, 1);
 	if (!rc)
@@ -121,7 +160,7 @@ static int iterate(struct pagerank *s, double *change)
 	gtu_phase(&k->a.phases, "update");
 	*change = 0;
 	for (v = 0; v < gtu_ranked_own(k) && !rc; v++) {
-		rank = (1 - s->damping) / n + s->damping * (s->sum[p->first + v] + dangling / n);
+		rank = (1 - s->damping) / n + s->damping * (s->sum[p->first - s->sum_first + v] + dangling / n);
 		*change = fmax(*change, fabs(rank - s->rank[v]));
 		s->rank[v] = rank;
 	}
@@ -143,7 +182,20 @@ static int settle(struct pagerank *s)
 		return gtu_fail(s->k->a.err, GTU_ERR_USAGE, "an epsilon of %g is out of range: it must be 0 or more",
 				opt->epsilon);
 	s->iterations = opt->iterations ? opt->iterations : opt->epsilon > 0 ? ITERATIONS_EPSILON : ITERATIONS;
-	return 0;
+	/* edges that are stored in both directions need no other ones */
+	s->pull = opt->direction == GTU_PULL ||
+		  (opt->direction == GTU_PUSH_OR_PULL && !(s->k->head.flags & GTU_GRAPH_DIRECTED));
+	s->share_first = s->pull ? 0 : s->k->part.row_first;
+	s->sum_first = s->pull ? s->k->part.row_first : 0;
+	return gtu_alg_direction(&s->k->a);
+}
+
+static int reverse(struct pagerank *s)
+{
+	struct gtu_ranked *k = s->k;
+	int rc = gtu_part_edges_begin(&k->part, &s->reversed, k->whole, GTU_PART_REVERSED, false);
+
+	return rc ? rc : gtu_ranked_edges_begin(k, &s->back, &s->reversed.graph, 8);
 }
 
 int gtu_ranked_pagerank(struct gtu_ranked *k)
@@ -155,10 +207,12 @@ int gtu_ranked_pagerank(struct gtu_ranked *k)
 
 	rc = settle(&s);
 	if (!rc)
-		rc = gtu_ranked_alloc(k, &s.share, gtu_ranked_rows(k), 8);
+		rc = gtu_ranked_alloc(k, &s.share, s.pull ? k->part.n : gtu_ranked_rows(k), 8);
 	if (!rc)
-		rc = gtu_ranked_alloc(k, &s.sum, k->part.n, 8);
+		rc = gtu_ranked_alloc(k, &s.sum, s.pull ? gtu_ranked_rows(k) : k->part.n, 8);
 	rc = gtu_agree(k->x, rc, &none, 1);
+	if (!rc && s.pull && k->head.flags & GTU_GRAPH_DIRECTED)
+		rc = gtu_agree(k->x, reverse(&s), &none, 1);
 	for (v = 0; v < gtu_ranked_own(k) && !rc; v++)
 		s.rank[v] = 1 / (double)k->part.n;
 	while (!rc && k->a.stats->iterations < s.iterations) {
@@ -166,6 +220,8 @@ int gtu_ranked_pagerank(struct gtu_ranked *k)
 		if (rc)
 			break;
 		gtu_phases_iteration(&k->a.phases, k->a.opt, k->part.n);
+		if (s.pull)
+			k->a.stats->pull_end = k->a.stats->iterations;
 		if (!(k->a.opt->epsilon > 0))
 			continue;
 		rc = gtu_reduce(k->x, GTU_MAX_F64, &change);
@@ -173,6 +229,8 @@ int gtu_ranked_pagerank(struct gtu_ranked *k)
 			break;
 	}
 	k->a.stats->vertices = gtu_ranked_own(k);
+	rc = gtu_alg_edges_end(&k->a, &s.back, rc);
+	gtu_part_edges_end(&s.reversed);
 	free(s.share);
 	free(s.sum);
 	return rc;

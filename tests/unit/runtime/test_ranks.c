@@ -74,6 +74,10 @@ static void check_over(const struct gtu_graph *g, const struct expected *e, stru
 		same_integers(integer, e->level, g->n, label("bfs", size, &opt));
 		CHECK_EQ(s.vertices, reached);
 		CHECK(opt.direction != GTU_PULL || s.pull_end - s.pull_first == s.iterations);
+		RANKS_RUN("pagerank", size, &opt, gtu_pagerank(over, g, &opt, real, &s, &err));
+		same_reals(real, e->rank, g->n, 1e-9, label("pagerank", size, &opt));
+		CHECK_EQ(s.edges, 5 * g->m);
+		CHECK_EQ(s.pull_end, opt.direction == GTU_PULL || (opt.direction && !(g->flags & GTU_GRAPH_DIRECTED)) ? 5 : 0);
 	}
 	opt.direction = GTU_PUSH;
 	RANKS_RUN("sssp", size, &opt, gtu_sssp(over, g, &opt, real, &s, &err));
@@ -87,9 +91,6 @@ static void check_over(const struct gtu_graph *g, const struct expected *e, stru
 	same_integers(integer, e->component, g->n, label("components", size, &opt));
 	/* ranks traverse every edge once */
 	CHECK_EQ(s.edges, g->m);
-	RANKS_RUN("pagerank", size, &opt, gtu_pagerank(over, g, &opt, real, &s, &err));
-	same_reals(real, e->rank, g->n, 1e-9, label("pagerank", size, &opt));
-	CHECK_EQ(s.edges, 5 * g->m);
 	RANKS_RUN("cores", size, &opt, gtu_cores(over, g, &opt, integer, &s, &err));
 	same_integers(integer, e->core, g->n, label("cores", size, &opt));
 	RANKS_RUN("betweenness", size, &opt, gtu_betweenness(over, g, &opt, real, &s, &err));

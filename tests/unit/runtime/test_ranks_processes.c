@@ -476,24 +476,29 @@ TEST(bytes_of_a_search)
 	}
 }
 
-/* PageRank: sums to the owners of a column, shares to the ranks of a row; 8 bytes a vertex each. */
+/*
+ * PageRank that pushes: sums to the owners of a column, shares to the ranks of a row; that pulls: sums to the
+ * row, shares to the column; 8 bytes a vertex each.
+ */
 TEST(bytes_of_pagerank)
 {
 	struct gtu_graph *g = kronecker(9, false);
 	struct job job = job_of(g, 2);
 
-	for (uint32_t size = 2; size <= 8; size++) {
-		const uint32_t cols = size == 8 || size == 4 || size == 6 ? 2 : 1;
+	for (uint32_t turn = 4; turn <= 17; turn++) {
+		const uint32_t size = turn / 2, cols = size == 8 || size == 4 || size == 6 ? 2 : 1;
+		const bool pull = turn % 2;
 
+		job.opt.direction = pull ? GTU_PULL : GTU_PUSH;
 		run_ranks(size, work, &job, 0, FAULT_NONE, 0);
 		all_fine(size);
 		for (uint32_t r = 0; r < size; r++) {
 			uint64_t want = 0, own = rank_reports[r].end - rank_reports[r].first;
 
 			for (uint32_t to = 0; to < size; to++)
-				if (to != r && to % cols == r % cols)
+				if (to != r && (pull ? to / cols == r / cols : to % cols == r % cols))
 					want += rank_reports[to].end - rank_reports[to].first;
-			want += (cols - 1) * own;
+			want += ((pull ? size / cols : cols) - 1) * own;
 			CHECK_EQ(rank_reports[r].traffic.value_bytes, 4 * 8 * want);
 			/* a grid moves edges once: 8 bytes each, of which some stay */
 			CHECK((cols > 1) == (rank_reports[r].traffic.edge_bytes > 0));
@@ -536,10 +541,12 @@ TEST(memory_of_a_rank)
 	snprintf(path, sizeof(path), "%s/large.gtu", test_tmpdir());
 	OK(gtu_graph_save(g, path, NULL, &err));
 	job.path = path;
-	for (uint32_t size = 1; size <= 3; size++) {
+	for (uint32_t turn = 2; turn <= 7; turn++) {
+		const uint32_t size = turn / 2;
 		const uint64_t most = whole / size + 4 * 8 * g->n / size + 8 * g->n + slack;
 
 		CHECK(size == 1 || most < whole);
+		job.opt.direction = turn % 2 ? GTU_PULL : GTU_PUSH;
 		run_ranks(size, work, &job, 0, FAULT_NONE, 0);
 		all_fine(size);
 		for (uint32_t r = 0; r < size; r++)

@@ -23,7 +23,7 @@ echo "{$body}" >"$last"
 END
 mkdir -p gap
 printf '#!/bin/sh\necho "Trial Time: 0.02"; echo "Average Time: 0.04"\n' >gap/bfs
-cp gap/bfs gap/sssp; cp gap/bfs gap/cc
+for x in sssp cc bc tc; do cp gap/bfs gap/$x; done
 printf '#!/bin/sh\necho crashed; exit 139\n' >gap/pr
 cat >other <<'END'
 #!/bin/sh
@@ -67,6 +67,15 @@ rm -r d; touch no-gpu
 fails_with 1 "gpu-compare fails without a GPU" "no CUDA driver" all
 cat "$out" "$err" >said
 holds "gpu-compare prints the message once" test "$(grep -c "no CUDA driver" said)" = 1
+rm no-gpu
+check "gpu-compare runs the whole GAP suite on other graphs" all --graphs road,powerlaw --algorithms bfs,bc,lcc --plain --memory "" \
+	--weights 1:255
+holds "the table has betweenness and triangles" grep -q "bc road .*lcc powerlaw" d/table.txt
+holds "gpu-compare compares lcc with GAP's tc" grep -q "GAP reference.* 40.00 *40.00$" d/table.txt
+holds "gpu-compare gives weights to a power-law graph and not to roads" \
+	test "$(grep -c -- "--weights 1:255" calls)$(grep "generate road" calls | grep -c weights)" = 10
+exits 1 "gpu-compare refuses an unknown algorithm" all --algorithms bfs,tc
+touch no-gpu
 exits 1 "gpu-compare refuses an unknown graph" all --graphs lattice
 cat "$out" "$err" >said
 says "gpu-compare names the unknown graph" lattice said

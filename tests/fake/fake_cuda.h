@@ -12,7 +12,7 @@ struct fake_cuda {
 	unsigned register_needs;	/* flags that a registration must have to succeed */
 	long fail_at;			/* the call that fails, counted from 1; releases never fail */
 	CUresult failure;
-	size_t refuse_above;		/* allocations of so many bytes and more are refused; 0: none is */
+	size_t refuse_above;		/* allocations and registrations of so many bytes are refused; 0: none is */
 	unsigned refusals;		/* so many times */
 	/* recorded calls */
 	long calls, live, contexts, pushed, launches;

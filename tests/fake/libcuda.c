@@ -353,14 +353,20 @@ static void free_piece(struct piece *p)
 }
 #endif
 
+static int refused(size_t bytes)
+{
+	if (!fake_cuda.refuse_above || bytes < fake_cuda.refuse_above || !fake_cuda.refusals)
+		return 0;
+	fake_cuda.refusals--;
+	return 1;
+}
+
 static CUresult allocate(void **ptr, size_t bytes, int device)
 {
 	struct piece *p;
 
-	if (fake_cuda.refuse_above && bytes >= fake_cuda.refuse_above && fake_cuda.refusals) {
-		fake_cuda.refusals--;
+	if (refused(bytes))
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	}
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return CUDA_ERROR_OUT_OF_MEMORY;
@@ -436,6 +442,8 @@ CUresult cuMemFreeHost(void *ptr)
 CUresult cuMemHostRegister_v2(void *ptr, size_t bytes, unsigned flags)
 {
 	FAIL();
+	if (refused(bytes))
+		return CUDA_ERROR_OUT_OF_MEMORY;
 	if (fake_cuda.register_needs & ~flags)
 		return CUDA_ERROR_INVALID_VALUE;
 	fake_cuda.register_flags = flags;

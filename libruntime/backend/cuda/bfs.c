@@ -12,6 +12,7 @@
 #define LOOP_FROM	3		/* first level that may stay on the GPU */
 #define SHALLOW		16		/* levels after which a graph is deep: its last levels are for the loop */
 #define CARD_TO_LINK	0.02		/* cost of a byte of GPU memory, in bytes over the link */
+#define ORDER_SHARE	2048		/* a frontier of at least one vertex in so many is sorted */
 
 /* Costs of lists on the card, in bytes of its memory: measured on an H100, where a byte takes 0.3 ps */
 #define CARD_WORD	16.0		/* a vertex in a pass over all */
@@ -109,7 +110,7 @@ static int collect(struct bfs *b)
 	int rc = gpu_run_clear(&b->r);
 
 	if (!rc)
-		rc = gpu_run_launch(&b->r, "bfs_collect", NULL, true, b->r.graph.n, args);
+		rc = gpu_run_launch_vertices(&b->r, &b->r.graph, "bfs_collect", true, args);
 	if (!rc)
 		rc = gpu_run_read(&b->r);
 	b->items = b->r.counters.items;
@@ -117,19 +118,29 @@ static int collect(struct bfs *b)
 	return rc;
 }
 
+/*
+ * A step appends vertices in the order in which it reached them. Where the list must be read in order,
+ * a large frontier is collected again, in ascending order.
+ */
+static bool keeps_queue(const struct bfs *b)
+{
+	return !gpu_run_orders(&b->r) || b->r.counters.vertices < b->r.graph.n / ORDER_SHARE;
+}
+
 static int top_down_step(struct bfs *b)
 {
 	uint32_t next = b->now + 1;
-	void *args[] = { &b->queue[0], &b->items, &b->visited, &b->level, &next, &b->queue[1], NULL };
+	void *args[] = { &b->visited, &b->level, &next, &b->queue[1], NULL };
 	int rc = b->have_queue ? 0 : collect(b);
 
 	if (!rc)
 		rc = gpu_run_clear(&b->r);
 	if (!rc)
-		rc = gpu_run_launch(&b->r, "bfs_top_down", NULL, true, b->items * 32, args);
+		rc = gpu_run_launch_items(&b->r, &b->r.graph, "bfs_top_down", b->queue[0], b->items, args);
 	if (!rc)
 		rc = gpu_run_read(&b->r);
 	b->items = b->r.counters.items;
+	b->have_queue = keeps_queue(b);
 	gpu_swap(b->queue);
 	b->have_bits = false;
 	return rc;
@@ -141,7 +152,7 @@ static int bottom_up_step(struct bfs *b)
 	uint64_t left;
 	void *to_bits[] = { &b->level, &b->now, &b->bits[0], NULL };
 	void *from_cache[] = { &b->bits[0], &b->visited, &b->level, &next, &b->bits[1], &b->queue[1], NULL };
-	void *from_lists[] = { &b->queue[1], &left, &b->bits[0], &b->visited, &b->level, &next, &b->bits[1], NULL };
+	void *from_lists[] = { &b->bits[0], &b->visited, &b->level, &next, &b->bits[1], NULL };
 	int rc = 0;
 
 	if (!b->have_bits)
@@ -149,13 +160,13 @@ static int bottom_up_step(struct bfs *b)
 	if (!rc)
 		rc = gpu_run_clear(&b->r);
 	if (!rc)
-		rc = gpu_run_launch_over(&b->r, b->back, b->in_place ? "bfs_bottom_up_scan" : "bfs_bottom_up_cached", NULL,
-					 b->in_place, b->r.graph.n, from_cache);
+		rc = gpu_run_launch_vertices(&b->r, b->back, b->in_place ? "bfs_bottom_up_scan" : "bfs_bottom_up_cached", b->in_place,
+					     from_cache);
 	if (!rc)
 		rc = gpu_run_read(&b->r);
 	left = b->r.counters.left;
 	if (!rc && left) {
-		rc = gpu_run_launch_over(&b->r, b->back, "bfs_bottom_up_list", NULL, true, left * 32, from_lists);
+		rc = gpu_run_launch_items(&b->r, b->back, "bfs_bottom_up_list", b->queue[1], left, from_lists);
 		if (!rc)
 			rc = gpu_run_read(&b->r);
 	}

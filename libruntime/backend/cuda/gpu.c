@@ -6,6 +6,8 @@
 #include "gpu.h"
 
 #define BLOCKS_MAX	0x7fffffffu
+#define PART		(4ull << 30)	/* bytes of a registration, where one for all was refused */
+#define PART_ALIGN	(2ull << 20)	/* parts end between pages, also between large ones */
 #define BLOCKS_A_PROCESSOR 8		/* maximum blocks of 256 threads on a multiprocessor */
 
 typedef unsigned long long ull;
@@ -129,41 +131,91 @@ int gpu_memory_alloc(struct gpu *gpu, uint32_t kind, uint64_t bytes, struct gpu_
 	return ret;
 }
 
+static CUresult register_range(struct gpu *gpu, void *addr, uint64_t bytes, bool io)
+{
+	unsigned flags = CU_MEMHOSTREGISTER_DEVICEMAP | (io ? CU_MEMHOSTREGISTER_IOMEMORY : 0);
+	CUresult rc = gpu->api.cuMemHostRegister_v2(addr, bytes, flags);
+
+	/* containers are mapped read-only */
+	if (rc && rc != CUDA_ERROR_OUT_OF_MEMORY && gpu->info.registered_readonly && !io)
+		rc = gpu->api.cuMemHostRegister_v2(addr, bytes, flags | CU_MEMHOSTREGISTER_READ_ONLY);
+	return rc;
+}
+
+static uint64_t part_end(const char *addr, uint64_t first, uint64_t bytes)
+{
+	const uint64_t start = (uint64_t)(uintptr_t)addr, end = ((start + first + PART) & ~(PART_ALIGN - 1)) - start;
+
+	return end < bytes ? end : bytes;
+}
+
+static void unregister_parts(struct gpu *gpu, char *addr, uint64_t bytes)
+{
+	uint64_t at;
+
+	for (at = 0; at < bytes; at = part_end(addr, at, bytes))
+		gpu->api.cuMemHostUnregister(addr + at);
+}
+
+/* Register @bytes in parts, which must be adjacent for the GPU, too. */
+static CUresult register_parts(struct gpu *gpu, char *addr, uint64_t bytes)
+{
+	CUdeviceptr first = 0, device;
+	uint64_t at, end;
+	CUresult rc;
+
+	for (at = 0; at < bytes; at = end) {
+		end = part_end(addr, at, bytes);
+		rc = register_range(gpu, addr + at, end - at, false);
+		if (rc) {
+			unregister_parts(gpu, addr, at);
+			return rc;
+		}
+		rc = gpu->api.cuMemHostGetDevicePointer_v2(&device, addr + at, 0);
+		first = at ? first : device;
+		if (!rc && device == first + at)
+			continue;
+		unregister_parts(gpu, addr, end);
+		return rc ? rc : CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	return CUDA_SUCCESS;
+}
+
 int gpu_memory_register(struct gpu *gpu, void *addr, uint64_t bytes, bool io, struct gpu_memory *out,
 			struct gtu_error *err)
 {
-	unsigned flags = CU_MEMHOSTREGISTER_DEVICEMAP | (io ? CU_MEMHOSTREGISTER_IOMEMORY : 0);
 	CUresult rc;
 
 	memset(out, 0, sizeof(*out));
 	if (!gpu->info.registered)
 		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%s cannot access registered memory", gpu->info.name);
-	rc = gpu->api.cuMemHostRegister_v2(addr, bytes, flags);
-	/* containers are mapped read-only */
-	if (rc && rc != CUDA_ERROR_OUT_OF_MEMORY && gpu->info.registered_readonly && !io)
-		rc = gpu->api.cuMemHostRegister_v2(addr, bytes, flags | CU_MEMHOSTREGISTER_READ_ONLY);
+	rc = register_range(gpu, addr, bytes, io);
+	if (rc && !io && bytes > PART) {
+		rc = register_parts(gpu, addr, bytes);
+		out->in_parts = !rc;
+	}
 	if (rc)
 		return gtu_cuda_fail(&gpu->api, rc, err, "cuMemHostRegister of %llu bytes%s", (ull)bytes,
 				     io ? " of a board's aperture (the GPU must be able to reach the board's BAR)" :
 				     gpu->info.registered_readonly ? "" :
 				     " (this driver cannot register read-only memory such as a "
 				     "mapped container)");
-	rc = gpu->api.cuMemHostGetDevicePointer_v2(&out->device, addr, 0);
-	if (rc) {
-		gpu->api.cuMemHostUnregister(addr);
-		memset(out, 0, sizeof(*out));
-		return gtu_cuda_fail(&gpu->api, rc, err, "cuMemHostGetDevicePointer of %llu bytes", (ull)bytes);
-	}
 	out->kind = GTU_EDGES_REGISTERED;
 	out->bytes = bytes;
 	out->host = addr;
-	return 0;
+	rc = gpu->api.cuMemHostGetDevicePointer_v2(&out->device, addr, 0);
+	if (!rc)
+		return 0;
+	gpu_memory_free(gpu, out);
+	return gtu_cuda_fail(&gpu->api, rc, err, "cuMemHostGetDevicePointer of %llu bytes", (ull)bytes);
 }
 
 void gpu_memory_free(struct gpu *gpu, struct gpu_memory *m)
 {
 	if (m->kind == GTU_EDGES_PINNED)
 		gpu->api.cuMemFreeHost(m->host);
+	else if (m->in_parts)
+		unregister_parts(gpu, m->host, m->bytes);
 	else if (m->kind == GTU_EDGES_REGISTERED || m->kind == GTU_EDGES_APERTURE)
 		gpu->api.cuMemHostUnregister(m->host);
 	else if (m->kind)

@@ -27,6 +27,7 @@ struct gpu_memory {
 	void *host;
 	CUdeviceptr device;
 	struct gtu_region region;	/* GTU_EDGES_APERTURE: of the board */
+	bool in_parts;			/* GTU_EDGES_REGISTERED: by several registrations */
 };
 
 /* Content of the cache. BITS: some tiles of the bit-packed list (copies.c). */
@@ -214,6 +215,23 @@ static inline void gpu_swap(CUdeviceptr x[2])
 	x[1] = y;
 }
 
+/*
+ * Pinned and registered memory serve random reads at a tenth of the link's rate, unless the reads under
+ * way lie within GPU_WINDOW bytes. Whether the list is in such memory, so that a run must read it in order.
+ */
+#define GPU_WINDOW	(128ull << 20)
+bool gpu_run_orders(const struct gpu_run *r);
+/*
+ * Launch "<kernel>_<entry name>" over @items items of the queue at @queue, its first two arguments, before @args:
+ * where the list must be read in order, as many at a time as half a window has of an ascending queue.
+ */
+int gpu_run_launch_items(struct gpu_run *r, struct gpu_graph *graph, const char *kernel, CUdeviceptr queue, uint64_t items,
+			 void **args);
+/*
+ * gpu_run_launch_over() with a thread per vertex of the run, for a kernel that fills a queue from g.first on: in
+ * parts, so that the queue ascends but for a part of a window.
+ */
+int gpu_run_launch_vertices(struct gpu_run *r, struct gpu_graph *graph, const char *kernel, bool widths, void **args);
 /* Bytes of a queue for the work items of all vertices. */
 uint64_t gpu_run_queue_bytes(const struct gpu_run *r);
 /*

@@ -171,6 +171,11 @@ int gpu_run_allocate(struct gpu_run *r, const struct gpu_part *part, unsigned pa
 	return rc;
 }
 
+bool gpu_run_orders(const struct gpu_run *r)
+{
+	return r->gpu->placement.edges == GTU_EDGES_PINNED || r->gpu->placement.edges == GTU_EDGES_REGISTERED;
+}
+
 uint64_t gpu_run_queue_bytes(const struct gpu_run *r)
 {
 	/*
@@ -234,6 +239,46 @@ int gpu_run_launch_over(struct gpu_run *r, struct gpu_graph *graph, const char *
 	complete_launch(r, kernel, suffix, widths, args, name, all);
 	all[0] = graph;
 	return gpu_launch(r->gpu, name, threads, all, r->err);
+}
+
+int gpu_run_launch_items(struct gpu_run *r, struct gpu_graph *graph, const char *kernel, CUdeviceptr queue, uint64_t items,
+			 void **args)
+{
+	const uint64_t least = (uint64_t)r->gpu->info.multiprocessors * (GPU_BLOCK / 32);
+	uint64_t part = items, count;
+	void *all[ARGS_MAX + 1] = { &queue, &count };
+	unsigned i;
+	int rc = 0;
+
+	for (i = 0; args[i] && i < ARGS_MAX - 2; i++)
+		all[i + 2] = args[i];
+	if (gpu_run_orders(r))
+		part = (uint64_t)((double)items * (GPU_WINDOW / 2) / (double)(r->gpu->placement.list_bytes + 1));
+	if (part < least)
+		part = least;
+	for (; items && !rc; items -= count, queue += 8 * count) {
+		count = items < part ? items : part;
+		rc = gpu_run_launch_over(r, graph, kernel, NULL, true, count * 32, all);
+	}
+	return rc;
+}
+
+int gpu_run_launch_vertices(struct gpu_run *r, struct gpu_graph *graph, const char *kernel, bool widths, void **args)
+{
+	struct gpu_graph some = *graph;
+	uint64_t part = graph->n;
+	int rc = 0;
+
+	if (gpu_run_orders(r))
+		part = (uint64_t)((double)graph->n * 8 * GPU_WINDOW / (double)(r->gpu->placement.list_bytes + 1));
+	/* whole blocks, and words of bitmaps */
+	part = part / GPU_BLOCK * GPU_BLOCK + GPU_BLOCK;
+	for (; some.first < graph->end && !rc; some.first = some.end) {
+		some.end = (some.first + part) / GPU_BLOCK * GPU_BLOCK;
+		some.end = some.end < graph->end ? some.end : graph->end;
+		rc = gpu_run_launch_over(r, &some, kernel, NULL, widths, some.end - some.first, args);
+	}
+	return rc;
 }
 
 int gpu_run_loop(struct gpu_run *r, const char *kernel, const char *suffix, unsigned blocks, void **args)

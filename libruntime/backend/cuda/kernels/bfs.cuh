@@ -52,9 +52,9 @@ extern "C" __global__ void bfs_bits(gpu_graph g, const u32 *level, u32 now, u32 
 template <typename R>
 __device__ static void bfs_collect(const gpu_graph &g, const u32 *level, u32 now, u64 *queue)
 {
-	u64 v, s, e, padded = (g.n + GPU_BLOCK - 1) / GPU_BLOCK * GPU_BLOCK;
+	u64 v, s, e, padded = (g.end + GPU_BLOCK - 1) / GPU_BLOCK * GPU_BLOCK;
 
-	for (v = thread_id(); v < padded; v += thread_count()) {
+	for (v = g.first / GPU_BLOCK * GPU_BLOCK + thread_id(); v < padded; v += thread_count()) {
 		u32 items = 0;
 
 		if (v < g.n && level[v] == now) {
@@ -157,9 +157,9 @@ extern "C" __global__ void bfs_bottom_up_cached(gpu_graph g, const u32 *frontier
 				       u32 next, u32 *frontier_next, u64 *left)
 {
 	const u32 *cache = (const u32 *)g.cache;
-	u64 v, padded = (g.n + 31) & ~31ull, vertices = 0, edges = 0, degree;
+	u64 v, padded = (g.end + 31) & ~31ull, vertices = 0, edges = 0, degree;
 
-	for (v = thread_id(); v < padded; v += thread_count()) {
+	for (v = (g.first & ~31ull) + thread_id(); v < padded; v += thread_count()) {
 		u32 word = visited[v >> 5], found = 0, i, u, k = v < g.cache_end ? g.cache_degree : 0;
 		bool asks = !(word >> lane_id() & 1);
 

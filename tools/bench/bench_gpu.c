@@ -7,15 +7,15 @@
 
 #include "bench.h"
 #include "bench_gpu.h"
+#include "bench_gpu_check.h"
 #include "bench_gpu_ranks.h"
 #include "gtu/ranks.h"
+#include "bench_gpu_rule.h"
 #include "tools/support/cli.h"
 #include "tools/experiments/end_weights.h"
 #include "tools/support/gpu_options.h"
 #include "tools/support/graph_options.h"
 #include "tools/support/host.h"
-#include "libruntime/support/parallel.h"
-#include "tools/reference/reference.h"
 #include "tools/report/report.h"
 #include "tools/support/atomic_file.h"
 #include "libruntime/support/clock.h"
@@ -23,22 +23,29 @@
 static const char help[] =
 	"usage: gtu bench gpu [--graph G]... [--device D] [--only NAME,...] [--sources N]\n"
 	"                     [--sssp-sources N] [--iterations N] [--link BYTES] [--gpu-memory B,...]\n"
-	"                     [--ranks NAME=FILE]... [--seconds S] [--verify] [--json FILE|-]\n"
-	"                     [--plot FILE.svg|-]\n\n"
+	"                     [--weights MIN:MAX] [--edges KIND] [--transpose] [--ranks NAME=FILE]... [--seconds S]\n"
+	"                     [--verify] [--validate] [--json FILE|-] [--plot FILE.svg|-]\n\n"
 	"Measures how fast a GPU reads host memory for several access patterns, and how fast it traverses\n"
 	"graphs whose edges are in host memory: the paper's kernels and this library's in one run, and for\n"
 	"comparison with the edges on the card.\n\n"
 	"  --graph G        a file, kronecker:SCALE or uniform:SCALE (degree 16, both ways; default\n"
-	"                   kronecker:22); may be given several times\n"
+	"                   kronecker:22); may be given several times. rule:SCALE[:DEGREE] is an undirected\n"
+	"                   graph by rule, made as fast as it is written (degree 48), whose list is registered\n"
+	"                   where it lies, so that it may be larger than the card's memory\n"
 	"  --device D       cuda:0, the default, or another; cuda:0,1 or cuda:all runs bfs, sssp, cc and pr\n"
 	"                   over one card, two, four, ... and all, with the lists where auto places them, and\n"
 	"                   prints whole runs over the placed graph, their ratio to one card's, and the bytes\n"
 	"                   that the cards send beside the most that Documentation/scale.md permits (0: none\n"
 	"                   known). Sources are as many as with one card\n"
-	"  --only NAMES     of: link, bfs, sssp, cc, pr, naive, merged, aligned, auto, device, uvm\n"
+	"  --only NAMES     of: link, bfs, sssp, cc, pr, naive, merged, aligned, auto, device, uvm, and of\n"
+	"                   those that are measured only where they are named: bc, lcc, kc, cdlp, gc, stcon,\n"
+	"                   gcn (4 features), host (no compressed lists)\n"
 	"  --sources N      number of sources of BFS, drawn among vertices with edges (8)\n"
-	"  --sssp-sources N  number of sources of SSSP, likewise (4)\n"
-	"  --iterations N   iterations of PageRank (10)\n"
+	"  --sssp-sources N  number of sources of SSSP, bc and stcon, likewise (4)\n"
+	"  --iterations N   iterations of PageRank and cdlp (10)\n"
+	"  --weights MIN:MAX  weights for SSSP where the graph has none (8:72)\n"
+	"  --edges KIND     host memory of the edges: managed or pinned (the faster by a probe)\n"
+	"  --transpose      place the transposed lists of directed graphs, too\n"
 	"  --link BYTES     memory for the link's measurement (1G)\n"
 	"  --gpu-memory B,...  limits of the card's memory for edges, a row each; default: none, and one\n"
 	"                   eighth of the 4-byte edge list\n"
@@ -47,6 +54,9 @@ static const char help[] =
 	"                   come as close, for each placement with some of the card's memory\n"
 	"  --seconds S      stop after about S seconds, at the end of a row\n"
 	"  --verify         compare with the reference code, too (slow for large graphs)\n"
+	"  --validate       check the first result of bfs, sssp, cc and pr of each graph by all edges of its\n"
+	"                   vertices, or of those that 40 s permit: Graph500's rules for levels, triangle\n"
+	"                   inequality, labels, one iteration by plain code\n"
 	"  --json FILE      all results as JSON; - is standard output, and then no table is printed\n"
 	"  --plot FILE.svg  a bar chart of edges per second (of the link with --only link); - likewise\n\n"
 	"mean ms   warm: of the traversal alone, mean over the sources; results are not copied back in it.\n"
@@ -62,8 +72,6 @@ static const char help[] =
 	"All variants must give the same results: ranks are compared vertex by vertex, the others by a hash.\n";
 
 #define CONFIGS_MAX	16
-#define WEIGHT_MIN	8
-#define WEIGHT_MAX	72
 
 struct config {
 	const char *name;
@@ -89,9 +97,29 @@ static bool wanted(const struct gpu_bench *b, const char *name, const char *cons
 	return !any;
 }
 
-static const char *const subjects[] = { "link", "bfs", "sssp", "cc", "pr", NULL };
+static const char *const subjects[] = { "link", "bfs", "sssp", "cc", "pr", "bc", "lcc", "kc", "cdlp", "gc", "stcon",
+					"gcn", NULL };
 static const char *const kernels[] = { "naive", "merged", "aligned", "auto", NULL };
-static const char *const placements[] = { "device", "uvm", NULL };
+static const char *const placements[] = { "device", "uvm", "host", NULL };
+
+/* Whether --only has @name. */
+static bool named(const struct gpu_bench *b, const char *name)
+{
+	const char *p = b->only;
+	size_t length = strlen(name);
+
+	for (; p && *p; p += strcspn(p, ",") + (p[strcspn(p, ",")] == ','))
+		if (strcspn(p, ",") == length && !strncmp(p, name, length))
+			return true;
+	return false;
+}
+
+static bool wanted_algorithm(const struct gpu_bench *b, unsigned algorithm)
+{
+	const char *name = bench_algorithm[algorithm].name;
+
+	return algorithm < BENCH_STANDARD ? wanted(b, name, subjects) : named(b, name);
+}
 
 static bool time_left(const struct gpu_bench *b)
 {
@@ -155,7 +183,7 @@ static int make_weights(struct gpu_bench *b, struct gtu_error *err)
 {
 	struct gtu_graph *g = &b->g;
 
-	b->weight = end_weights(g, WEIGHT_MIN, WEIGHT_MAX);
+	b->weight = end_weights(g, b->weight_min, b->weight_max);
 	if (!b->weight)
 		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for %" PRIu64 " weights", g->m);
 	g->weight = b->weight;
@@ -168,24 +196,30 @@ static int prepare_graph(struct gpu_bench *b, const char *name, struct gtu_error
 	double start = gtu_now_s();
 	uint64_t v, state = 1;
 	unsigned i;
-	int rc = open_graph(b, name, err);
+	uint32_t words = 1;
+	int rc = bench_rule_is(name) ? bench_rule_make(name, &b->g, err) : open_graph(b, name, err);
 
 	if (rc)
 		return rc;
 	b->name = name;
-	b->g = *b->opened;
+	b->by_rule = !b->opened;
+	if (b->opened)
+		b->g = *b->opened;
 	if (!b->g.n || !b->g.m)
 		return gtu_fail(err, GTU_ERR_INPUT, "%s has no edges", name);
-	rc = gtu_graph_check(b->opened, cli_progress(), err);
-	b->g.flags = b->opened->flags;
+	if (b->opened) {
+		rc = gtu_graph_check(b->opened, cli_progress(), err);
+		b->g.flags = b->opened->flags;
+	}
 	if (!rc && wanted(b, "sssp", subjects) && b->g.weight_type == GTU_WEIGHT_NONE)
 		rc = make_weights(b, err);
 	if (rc)
 		return rc;
-	b->result = malloc(8 * b->g.n);
+	for (i = 0; i < BENCH_ALGORITHMS; i++)
+		words = wanted_algorithm(b, i) && bench_algorithm[i].words > words ? bench_algorithm[i].words : words;
+	b->result = malloc(8 * words * b->g.n);
 	b->source = malloc(64 * sizeof(*b->source));
-	b->first_rank = malloc(8 * b->g.n);
-	if (!b->result || !b->source || !b->first_rank)
+	if (!b->result || !b->source)
 		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for the results of %" PRIu64 " vertices", b->g.n);
 	for (i = 0; i < 64;) {
 		v = gtu_splitmix64_hash(state++) % b->g.n;
@@ -196,6 +230,7 @@ static int prepare_graph(struct gpu_bench *b, const char *name, struct gtu_error
 	b->opened_graph[b->graphs_opened].m = b->g.m;
 	memcpy(b->opened_graph[b->graphs_opened++].source, b->source, 64 * sizeof(*b->source));
 	memset(b->hash, 0, sizeof(b->hash));
+	memset(b->validated, 0, sizeof(b->validated));
 	if (b->table)
 		printf("\n%s: %s vertices, %s edges; ready in %.1f s\n", name, grouped(b->g.n), grouped(b->g.m), gtu_now_s() - start);
 	return 0;
@@ -203,102 +238,27 @@ static int prepare_graph(struct gpu_bench *b, const char *name, struct gtu_error
 
 static void release_graph(struct gpu_bench *b)
 {
+	unsigned i;
+
 	gtu_placement_destroy(b->dev);
 	gtu_graph_close(b->opened);
+	if (b->by_rule)
+		bench_rule_free(&b->g);
+	b->by_rule = false;
 	free(b->weight);
 	free(b->source);
 	free(b->result);
-	free(b->first_rank);
+	for (i = 0; i < BENCH_ALGORITHMS; i++) {
+		free(b->first[i]);
+		b->first[i] = NULL;
+	}
 	b->opened = NULL;
 	b->weight = NULL;
 	b->source = NULL;
 	b->result = NULL;
-	b->first_rank = NULL;
 }
 
 /* ---- Runs ---------------------------------------------------------------------------------------------- */
-
-struct hashing {
-	const uint64_t *result;
-	uint64_t sum;
-};
-
-static int hash_part(void *arg, uint64_t first, uint64_t end)
-{
-	struct hashing *h = arg;
-	uint64_t v, sum = 0;
-
-	for (v = first; v < end; v++)
-		sum += gtu_splitmix64_hash(h->result[v] ^ v << 1);
-	__atomic_fetch_add(&h->sum, sum, __ATOMIC_RELAXED);
-	return 0;
-}
-
-static uint64_t hash_result(const struct gpu_bench *b)
-{
-	struct hashing h = { .result = b->result };
-
-	gtu_parallel(hash_part, &h, b->g.n);
-	return h.sum ? h.sum : 1;
-}
-
-/* Ranks are summed in another order in each run, so they are compared vertex by vertex and not by a hash. */
-static bool same_rank(double a, double b)
-{
-	return fabs(a - b) <= 1e-6 * b;
-}
-
-static int differing_ranks(void *arg, uint64_t first, uint64_t end)
-{
-	const struct gpu_bench *b = arg;
-	const double *rank = b->result;
-	uint64_t v;
-
-	for (v = first; v < end; v++)
-		if (!same_rank(rank[v], b->first_rank[v]))
-			return 1;
-	return 0;
-}
-
-/* Whether the result is that of the first run of this algorithm and source. */
-static bool same_result(struct gpu_bench *b, unsigned algorithm, uint64_t *known)
-{
-	uint64_t hash;
-
-	if (algorithm != 3) {
-		hash = hash_result(b);
-		*known = *known ? *known : hash;
-		return hash == *known;
-	}
-	if (*known)
-		return !gtu_parallel(differing_ranks, b, b->g.n);
-	memcpy(b->first_rank, b->result, 8 * b->g.n);
-	*known = 1;
-	return true;
-}
-
-static int check_reference(struct gpu_bench *b, unsigned algorithm, const struct gtu_algorithm_options *opt,
-			   struct gtu_error *err)
-{
-	const uint64_t *got = b->result;
-	const double *real = b->result;
-	double *want = malloc(8 * b->g.n), change;
-	uint64_t v;
-	int rc;
-
-	if (!want)
-		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for verification");
-	rc = algorithm == 0 ? reference_bfs(&b->g, opt->source, (uint64_t *)want) :
-	     algorithm == 1 ? reference_sssp(&b->g, opt->source, want) :
-	     algorithm == 2 ? reference_components(&b->g, (uint64_t *)want) :
-			      reference_pagerank(&b->g, 0.85, opt->iterations, want, &change);
-	for (v = 0; v < b->g.n && !rc; v++)
-		if (algorithm == 3 ? !same_rank(real[v], want[v]) : got[v] != ((uint64_t *)want)[v])
-			rc = gtu_fail(err, GTU_ERR_VERIFY, "%s on %s: vertex %" PRIu64 " differs from the reference",
-				      subjects[algorithm + 1], b->name, v);
-	free(want);
-	return rc == -1 ? gtu_fail(err, GTU_ERR_NOMEM, "no memory for verification") : rc;
-}
 
 static double phase(const struct gtu_algorithm_stats *s, const char *name)
 {
@@ -322,31 +282,26 @@ static void note_cold(struct gpu_row *r, const struct gtu_algorithm_stats *s)
 static int run_once(struct gpu_bench *b, unsigned algorithm, unsigned i, uint32_t kernel, struct gpu_row *r,
 		    struct gtu_error *err)
 {
-	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .kernel = kernel, .source = b->source[i],
-					     .iterations = algorithm == 3 ? b->iterations : 0,
-					     .progress = cli_progress() };
+	const struct bench_algorithm *a = &bench_algorithm[algorithm];
 	struct gtu_algorithm_stats s;
-	uint64_t *known = &b->hash[algorithm][algorithm < 2 ? i : 0];
-	int rc = algorithm == 0 ? gtu_bfs(b->dev, &b->g, &opt, b->result, &s, err) :
-		 algorithm == 1 ? gtu_sssp(b->dev, &b->g, &opt, b->result, &s, err) :
-		 algorithm == 2 ? gtu_components(b->dev, &b->g, &opt, b->result, &s, err) :
-				  gtu_pagerank(b->dev, &b->g, &opt, b->result, &s, err);
+	int rc = bench_algorithm_run(b->dev, &b->g, algorithm, GTU_WITH_GPU, kernel, b->source[i], b->iterations, b->result,
+				     &s, err);
 
 	if (rc)
 		return rc;
 	if (!r->runs)
 		note_cold(r, &s);
 	/* the cached neighbours are the sample of components */
-	if (algorithm == 2)
+	if (algorithm == BENCH_CC)
 		s.gpu_seconds += r->cache_seconds;
-	if (b->verify && !*known) {
-		rc = check_reference(b, algorithm, &opt, err);
+	if (b->verify && !b->hash[algorithm][a->by_source ? i : 0] && !b->first[algorithm]) {
+		rc = bench_check_reference(b, algorithm, b->source[i], err);
 		if (rc)
 			return rc;
 	}
-	if (!same_result(b, algorithm, known))
-		return gtu_fail(err, GTU_ERR_VERIFY, "%s on %s: the result of kernel %s differs from the earlier ones",
-				subjects[algorithm + 1], b->name, gtu_kernel_name(kernel));
+	if (!bench_same_result(b, algorithm, a->by_source ? i : 0))
+		return gtu_fail(err, GTU_ERR_VERIFY, "%s on %s: the result of kernel %s differs from the earlier ones", a->name,
+				b->name, gtu_kernel_name(kernel));
 	r->min = r->runs ? fmin(r->min, s.gpu_seconds) : s.gpu_seconds;
 	r->max = fmax(r->max, s.gpu_seconds);
 	r->seconds += s.gpu_seconds;
@@ -361,24 +316,31 @@ static int run_once(struct gpu_bench *b, unsigned algorithm, unsigned i, uint32_
 
 static int run_row(struct gpu_bench *b, unsigned algorithm, const struct config *c, uint32_t kernel, struct gtu_error *err)
 {
-	unsigned i, runs = algorithm == 0 ? b->sources : algorithm == 1 ? b->sssp_sources : 2;
+	unsigned i, runs = algorithm == BENCH_BFS ? b->sources : bench_algorithm[algorithm].by_source ? b->sssp_sources : 2;
 	struct gpu_row *r = &b->row[b->rows];
 	int rc = 0;
 
 	if (b->rows == GPU_ROWS_MAX)
 		return gtu_fail(err, GTU_ERR_FAIL, "more than %d rows", GPU_ROWS_MAX);
 	/* one run is enough for configurations that are known to be slow */
-	if (kernel == GTU_KERNEL_NAIVE || c->placement.edges == GTU_EDGES_UVM || (algorithm == 3 && kernel))
+	if (kernel == GTU_KERNEL_NAIVE || c->placement.edges == GTU_EDGES_UVM || (algorithm == BENCH_PR && kernel))
 		runs = 1;
 	memset(r, 0, sizeof(*r));
 	r->graph = b->name;
-	r->algorithm = subjects[algorithm + 1];
+	r->algorithm = bench_algorithm[algorithm].name;
 	r->kernel = kernel;
 	r->directed = b->g.flags & GTU_GRAPH_DIRECTED;
-	gtu_placement_destroy(b->dev);
 	r->cold_start = gtu_now_s();
-	rc = gtu_placement_create(b->dev, &b->g, &c->placement, err);
-	r->place_seconds = gtu_now_s() - r->cold_start;
+	if (b->by_rule) {
+		/* registering so much memory takes longer than a run: once for all rows */
+		r->place_seconds = gtu_get_placement(b->dev)->seconds;
+		r->cold_start -= r->place_seconds;
+	} else {
+		gtu_placement_destroy(b->dev);
+		r->cold_start = gtu_now_s();
+		rc = gtu_placement_create(b->dev, &b->g, &c->placement, err);
+		r->place_seconds = gtu_now_s() - r->cold_start;
+	}
 	if (rc)
 		return rc;
 	r->placement = *gtu_get_placement(b->dev);
@@ -392,7 +354,9 @@ static int run_row(struct gpu_bench *b, unsigned algorithm, const struct config 
 	if (b->table)
 		gpu_bench_print_row(b, r);
 	b->rows++;
-	return 0;
+	if (!b->validate || algorithm >= BENCH_STANDARD || b->validated[algorithm] > 0)
+		return 0;
+	return bench_check_valid(b, algorithm, kernel, b->source[i - 1], err);
 }
 
 /* Memory that is refused to a row leaves the results of the others. */
@@ -411,21 +375,27 @@ static int leave_out(struct gpu_bench *b, const char *what, const struct config 
 static int run_config(struct gpu_bench *b, const struct config *c, struct gtu_error *err)
 {
 	unsigned algorithm;
-	uint32_t kernel;
-	/* this one probes, which is not in the rows' cold times */
-	int rc = gtu_placement_create(b->dev, &b->g, &c->placement, err);
+	uint32_t kernel, any = 0;
+	int rc;
 
+	for (kernel = 0; kernel < GTU_KERNELS; kernel++)
+		any |= c->kernels >> kernel & 1 && wanted(b, gtu_kernel_name(kernel), kernels);
+	if (!any)
+		return 0;
+	/* this one probes, which is not in the rows' cold times */
+	rc = gtu_placement_create(b->dev, &b->g, &c->placement, err);
 	if (rc == GTU_ERR_NOMEM)
 		return leave_out(b, "all algorithms", c, "", err);
 	if (!rc && b->table)
 		gpu_print_placement(gtu_get_placement(b->dev), stdout);
-	for (algorithm = 0; algorithm < 4 && !rc; algorithm++)
+	for (algorithm = 0; algorithm < BENCH_ALGORITHMS && !rc; algorithm++)
 		for (kernel = GTU_KERNELS; kernel-- > 0 && !rc;)
-			if (c->kernels >> kernel & 1 && wanted(b, subjects[algorithm + 1], subjects) &&
+			if (c->kernels >> kernel & 1 && wanted_algorithm(b, algorithm) &&
+			    (algorithm < BENCH_STANDARD || kernel == GTU_KERNEL_AUTO) &&
 			    wanted(b, gtu_kernel_name(kernel), kernels) && time_left(b)) {
 				rc = run_row(b, algorithm, c, kernel, err);
 				if (rc == GTU_ERR_NOMEM)
-					rc = leave_out(b, subjects[algorithm + 1], c, gtu_kernel_name(kernel), err);
+					rc = leave_out(b, bench_algorithm[algorithm].name, c, gtu_kernel_name(kernel), err);
 			}
 	if (!rc && b->ranked && gtu_get_placement(b->dev) && c->kernels == BIT(AUTO) &&
 	    c->placement.gpu_memory > GTU_GPU_MEMORY_NONE && !c->placement.compressed && wanted(b, "pr", subjects))
@@ -442,6 +412,15 @@ static unsigned configs_of(const struct gpu_bench *b, struct config *c)
 	static const char *const memory_name[] = { " +m1", " +m2", " +m3", " +m4", " +m5", " +m6", " +m7", " +m8" };
 	unsigned n = 0, i;
 
+	if (b->by_rule) {
+		const uint64_t eighth[] = { GTU_GPU_MEMORY_NONE, b->g.m / 2 };
+
+		for (i = 0; i < (b->memories ? b->memories : 2); i++)
+			c[n++] = (struct config){ i ? memory_name[i - 1] : "",
+						  { .edges = GTU_EDGES_REGISTERED,
+						    .gpu_memory = b->memories ? b->memory[i] : eighth[i] }, BIT(AUTO) };
+		return n;
+	}
 	/*
 	 * a limit of one byte caches nothing, but lets the probe choose between managed and pinned
 	 */
@@ -450,8 +429,9 @@ static unsigned configs_of(const struct gpu_bench *b, struct config *c)
 	c[n++] = (struct config){ "", { .edges = GTU_EDGES_AUTO, .gpu_memory = GTU_GPU_MEMORY_NONE, .edge_bytes = 4, .separate_weights = 1 },
 				  BIT(ALIGNED) };
 	c[n++] = (struct config){ "", { .edges = GTU_EDGES_AUTO, .gpu_memory = GTU_GPU_MEMORY_NONE }, BIT(AUTO) };
-	c[n++] = (struct config){ "", { .edges = GTU_EDGES_AUTO, .gpu_memory = GTU_GPU_MEMORY_NONE, .compressed = 1 }, BIT(AUTO) };
-	if (!b->memories)
+	if (!named(b, "host"))
+		c[n++] = (struct config){ "", { .edges = GTU_EDGES_AUTO, .gpu_memory = GTU_GPU_MEMORY_NONE, .compressed = 1 }, BIT(AUTO) };
+	if (!b->memories && !named(b, "host"))
 		c[n++] = (struct config){ " +1/8", { .edges = GTU_EDGES_AUTO, .gpu_memory = b->g.m / 2,
 						     .compressed = 1 }, BIT(AUTO) };
 	if (!b->memories)
@@ -459,11 +439,16 @@ static unsigned configs_of(const struct gpu_bench *b, struct config *c)
 					  BIT(AUTO) };
 	for (i = 0; i < b->memories; i++)
 		c[n++] = (struct config){ memory_name[i], { .edges = GTU_EDGES_AUTO, .gpu_memory = b->memory[i] }, BIT(AUTO) };
-	if (wanted(b, "device", placements))
+	if (wanted(b, "device", (const char *const[]){ "device", "uvm", NULL }))
 		c[n++] = (struct config){ "", { .edges = GTU_EDGES_DEVICE, .edge_bytes = 4 }, BIT(ALIGNED) | BIT(AUTO) };
-	if (b->only && strstr(b->only, "uvm"))
+	if (named(b, "uvm"))
 		c[n++] = (struct config){ "", { .edges = GTU_EDGES_UVM, .edge_bytes = 8, .separate_weights = 1 },
 					  BIT(ALIGNED) };
+	for (i = 0; i < n; i++)
+		c[i].placement.transpose = b->transpose;
+	for (i = 0; i < n && b->edges; i++)
+		if (c[i].placement.edges == GTU_EDGES_AUTO)
+			c[i].placement.edges = b->edges;
 	return n;
 }
 
@@ -541,10 +526,38 @@ static bool parse_memories(struct gpu_bench *b, const char *text)
 	return true;
 }
 
+static bool parse_edges(struct gpu_bench *b, const char *text)
+{
+	static const char *const kinds[] = { "managed", "pinned", NULL };
+	int kind = cli_choice("--edges", text, kinds);
+
+	b->edges = kind == 1 ? GTU_EDGES_PINNED : GTU_EDGES_MANAGED;
+	return kind >= 0;
+}
+
+static bool parse_weights(struct gpu_bench *b, const char *text)
+{
+	char low[24];
+	const char *colon = strchr(text, ':');
+	uint64_t min = 0, max = 0;
+
+	if (!colon || colon - text >= (ptrdiff_t)sizeof(low)) {
+		cli_usage("--weights takes MIN:MAX, such as 8:72, not '%s'", text);
+		return false;
+	}
+	snprintf(low, sizeof(low), "%.*s", (int)(colon - text), text);
+	if (!cli_u64("the minimum of --weights", low, 0, UINT32_MAX, &min) ||
+	    !cli_u64("the maximum of --weights", colon + 1, min, UINT32_MAX, &max))
+		return false;
+	b->weight_min = (uint32_t)min;
+	b->weight_max = (uint32_t)max;
+	return true;
+}
+
 static bool only_is_known(const char *only)
 {
 	const char *const *const group[] = { subjects, kernels, placements };
-	const char *names[16];
+	const char *names[32];
 	unsigned n = 0, i, k;
 	char word[32];
 	size_t length;
@@ -586,6 +599,10 @@ static int parse(int argc, char **argv, struct gpu_bench *b)
 		{ "ranks", required_argument, NULL, 'r' },
 		{ "seconds", required_argument, NULL, 't' },
 		{ "verify", no_argument, NULL, 'v' },
+		{ "validate", no_argument, NULL, 'V' },
+		{ "weights", required_argument, NULL, 'w' },
+		{ "edges", required_argument, NULL, 'e' },
+		{ "transpose", no_argument, NULL, 'T' },
 		{ "json", required_argument, NULL, 'j' },
 		{ "plot", required_argument, NULL, 'p' },
 		{ "help", no_argument, NULL, 'h' },
@@ -616,6 +633,10 @@ static int parse(int argc, char **argv, struct gpu_bench *b)
 			break;
 		case 't': good = cli_double("--seconds", optarg, 0, 1e9, &b->limit); break;
 		case 'v': b->verify = true; break;
+		case 'V': b->validate = true; break;
+		case 'w': good = parse_weights(b, optarg); break;
+		case 'e': good = parse_edges(b, optarg); break;
+		case 'T': b->transpose = 1; break;
 		case 'j': b->json = optarg; break;
 		case 'p': b->plot = optarg; break;
 		case 'h': fputs(help, stdout); return -1;
@@ -638,10 +659,10 @@ static int parse(int argc, char **argv, struct gpu_bench *b)
 int bench_gpu(int argc, char **argv)
 {
 	static struct gpu_bench b = { .device = "cuda:0", .sources = 8, .sssp_sources = 4, .iterations = 10,
-				  .link_bytes = 1ull << 30, .limit = 1e9 };
+				  .weight_min = 8, .weight_max = 72, .link_bytes = 1ull << 30, .limit = 1e9 };
 	struct gtu_error err = { 0 };
 	uint32_t rank, cards = 0;
-	bool traversals;
+	bool traversals = false;
 	unsigned i;
 	int rc = parse(argc, argv, &b);
 
@@ -665,8 +686,8 @@ int bench_gpu(int argc, char **argv)
 		gpu_print_info(gtu_get_gpu_info(b.dev), stdout);
 	if (!rc && !b.several && wanted(&b, "link", subjects))
 		rc = measure_link(&b, &err);
-	traversals = wanted(&b, "bfs", subjects) || wanted(&b, "sssp", subjects) || wanted(&b, "cc", subjects) ||
-		     wanted(&b, "pr", subjects);
+	for (i = 0; i < BENCH_ALGORITHMS; i++)
+		traversals = traversals || wanted_algorithm(&b, i);
 	for (i = 0; i < b.graphs && !rc && traversals && time_left(&b); i++)
 		rc = run_graph(&b, b.graph[i], &err);
 	cli_clear_bar();

@@ -7,6 +7,7 @@
 
 #include "gtu/gtu.h"
 #include "bench_cards.h"
+#include "bench_gpu_algorithms.h"
 #include "bench_gpu_ranks.h"
 
 #define GPU_ROWS_MAX	512
@@ -35,19 +36,23 @@ struct gpu_bench {
 	uint64_t link_bytes, memory[8];
 	unsigned memories;
 	double limit, start;
-	bool verify, table;
+	bool verify, validate, table;
+	uint32_t weight_min, weight_max;	/* of graphs without weights */
+	uint32_t transpose, edges;	/* edges: instead of the probe's choice; 0: that */
 	double link[GTU_EDGES_KINDS][GTU_LINK_ACCESSES];
 	double ceiling;			/* the link's best rate, 10^9 bytes per second */
 	struct gpu_row row[GPU_ROWS_MAX];
 	unsigned rows, left_out;	/* left_out: for lack of memory */
 	/* of the graph under test */
 	struct gtu_graph *opened, g;
+	bool by_rule;			/* bench_gpu_rule.h; then nothing is opened */
 	const char *name;
 	uint32_t *weight;
 	uint64_t *source;
 	void *result;
-	uint64_t hash[4][64];		/* of results, by algorithm and source; 0: none yet */
-	double *first_rank;		/* PageRank's first result */
+	uint64_t hash[BENCH_ALGORITHMS][64];	/* of results, by algorithm and source; 0: none yet */
+	double *first[BENCH_ALGORITHMS];	/* the first results of those whose sums differ, of the first source */
+	double validated[BENCH_STANDARD];	/* share of the vertices; 0: not validated */
 	struct bench_ranks ranks[BENCH_RANKS_MAX];
 	unsigned ranked;
 	struct {			/* the graphs that were opened */

@@ -4,6 +4,7 @@
 
 #include "end_weights.h"
 #include "gtu/splitmix64.h"
+#include "libruntime/support/array.h"
 #include "libruntime/support/parallel.h"
 
 struct filling {
@@ -31,7 +32,7 @@ uint32_t *end_weights(const struct gtu_graph *g, uint32_t min, uint32_t max)
 {
 	struct filling f = { .g = g, .min = min, .values = (uint64_t)max - min + 1 };
 
-	f.weight = malloc((g->m + 1) * sizeof(*f.weight));
+	f.weight = gtu_array_alloc((g->m + 1) * sizeof(*f.weight));
 	/* adjacency lists differ widely in length: use small shares */
 	if (f.weight)
 		gtu_parallel_by(1 << 14, fill, &f, g->n);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The GPU's kernels of GraphPEG's experiments, compiled only to count their instructions; they are never run. gunrock_*: load-balanced partitioning as described by Wang et al., "Gunrock: a high-performance graph processing
+ * The GPU's kernels of GraphPEG's experiments, compiled only to count their instructions; they are never run.
+ * gunrock_*: load-balanced partitioning as described by Wang et al., "Gunrock: a high-performance graph processing
  * library on the GPU", section 4.4, and Davidson et al., "Work-efficient parallel GPU methods for single-source
  * shortest paths": degrees, their scan, a sorted search, a binary search per edge, and a filter with a scan per block.
  * cooperative: SEP-Graph's strategy for scale-free graphs. simple: GraphPEG, figure 1, also with hardware worklists.
@@ -8,51 +9,18 @@
  * The programs of the laboratory in firmware-model/lab/kernels/peg_advance.c and peg_visit.c have the same structure.
  */
 #include "count.cuh"
-
-typedef unsigned u32;
-
-#define BLOCK	256u
-#define WARPS	(BLOCK / 32)
-#define NEVER	0xffffffffu
-#define ALL	0xffffffffu
+#include "scan.cuh"
 
 /* Where the marked code leaves its results, so that the compiler keeps it. */
 #define KEEP(x)	asm volatile("" :: "r"(x))
 /* Values that only the surrounding code knows: no instruction. */
 #define KNOWN(x) asm volatile("" : "=r"(x))
 
-static __device__ __forceinline__ u32 lane(void)
+/* The prefix sums of a block, which may use @parts again at once. */
+static __device__ __forceinline__ u32 block_scan_again(u32 n, u32 *parts, u32 *total)
 {
-	return threadIdx.x % 32;
-}
+	u32 before = block_scan(n, 31, parts, total);
 
-static __device__ __forceinline__ u32 warp_scan(u32 n, u32 *total)
-{
-	u32 sum = n;
-#pragma unroll
-	for (u32 d = 1; d < 32; d *= 2) {
-		u32 other = __shfl_up_sync(ALL, sum, d);
-
-		sum += lane() >= d ? other : 0;
-	}
-	*total = __shfl_sync(ALL, sum, 31);
-	return sum - n;
-}
-
-/* A scan by each warp, then the sums of the warps before. */
-static __device__ __forceinline__ u32 block_scan(u32 n, u32 *parts, u32 *total)
-{
-	u32 all, before = warp_scan(n, &all), sum = 0;
-
-	if (lane() == 31)
-		parts[threadIdx.x / 32] = all;
-	__syncthreads();
-#pragma unroll
-	for (u32 w = 0; w < WARPS; w++) {
-		before += w < threadIdx.x / 32 ? parts[w] : 0;
-		sum += parts[w];
-	}
-	*total = sum;
 	__syncthreads();
 	return before;
 }
@@ -85,7 +53,7 @@ extern "C" __global__ void gunrock_scan_tiles(u32 *__restrict__ scan, u32 count,
 		x[r] = all;
 		all += n;
 	}
-	before = block_scan(all, parts, &total);
+	before = block_scan_again(all, parts, &total);
 #pragma unroll
 	for (u32 r = 0; r < 4; r++)
 		if (first + r < count)
@@ -102,7 +70,7 @@ extern "C" __global__ void gunrock_scan_sums(u32 *__restrict__ sum, u32 tiles)
 #pragma unroll 1
 	for (u32 at = threadIdx.x; at - threadIdx.x < tiles; at += BLOCK) {
 		COUNT(0); /* tile: 32 sums of a warp */
-		u32 before = block_scan(at < tiles ? sum[at] : 0, parts, &total);
+		u32 before = block_scan_again(at < tiles ? sum[at] : 0, parts, &total);
 
 		if (at < tiles)
 			sum[at] = before + carry;
@@ -202,7 +170,7 @@ extern "C" __global__ void gunrock_filter(const u32 *__restrict__ slot, u32 coun
 	COUNT(0); /* all: 32 slots of a warp, with a scan of the block */
 	i = blockIdx.x * BLOCK + threadIdx.x;
 	v = i < count ? slot[i] : NEVER;
-	at = block_scan(v != NEVER, parts, &total);
+	at = block_scan_again(v != NEVER, parts, &total);
 	if (threadIdx.x == 0)
 		base = atomicAdd(tail, total);
 	__syncthreads();
@@ -226,7 +194,7 @@ extern "C" __global__ void cooperative(const u32 *__restrict__ in, u32 count, co
 	}
 	vertex[threadIdx.x] = v;
 	start[threadIdx.x] = begin;
-	sums[threadIdx.x] = block_scan(n, parts, &total);
+	sums[threadIdx.x] = block_scan_again(n, parts, &total);
 	__syncthreads();
 #pragma unroll 1
 	for (i = threadIdx.x; i < total; i += BLOCK) {

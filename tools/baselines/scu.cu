@@ -1,60 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * The GPU's kernels of the SCU's and the IRU's baselines, to count the instructions that a compiler makes of them.
- * They are never run. BFS follows the description in Merrill, Garland and Grimshaw, "High-performance and scalable GPU
+ * The GPU's kernels of the SCU's and the IRU's baselines, compiled only to count their instructions; they are
+ * never run. BFS follows the description in Merrill, Garland and Grimshaw, "High-performance and scalable GPU
  * graph traversal" (two-phase: expansion with block, warp and scan gathering; contraction with bit mask, label, warp
  * and history culling); SSSP the near-far method of Davidson et al., "Work-efficient parallel GPU methods for
  * single-source shortest paths"; PageRank SCU, section 2.3. The programs of the laboratory in
  * firmware-model/lab/kernels/scu_kernels_gpu.c have the same structure.
  */
 #include "count.cuh"
+#include "scan.cuh"
 
-typedef unsigned u32;
-
-#define BLOCK	256u
-#define WARPS	(BLOCK / 32)
 #define CULL	128u		/* words of the warp's hash */
 #define HISTORY	512u		/* words of the block's hash */
-#define NEVER	0xffffffffu
-#define ALL	0xffffffffu
-
-struct sum2 { u32 x, y; };
-
-static __device__ __forceinline__ u32 lane(void)
-{
-	return threadIdx.x % 32;
-}
-
-/* Exclusive prefix sums of a warp. */
-static __device__ __forceinline__ u32 warp_scan(u32 n, u32 *total)
-{
-	u32 sum = n;
-#pragma unroll
-	for (u32 d = 1; d < 32; d *= 2) {
-		u32 other = __shfl_up_sync(ALL, sum, d);
-
-		sum += lane() >= d ? other : 0;
-	}
-	*total = __shfl_sync(ALL, sum, 31);
-	return sum - n;
-}
-
-/* Exclusive prefix sums of a block: a scan by each warp, then the sums of the warps before. */
-static __device__ __forceinline__ u32 block_scan(u32 n, u32 *shared, u32 *total)
-{
-	u32 all, before = warp_scan(n, &all), sum = 0;
-
-	if (lane() == 0)
-		shared[threadIdx.x / 32] = all;
-	__syncthreads();
-#pragma unroll
-	for (u32 w = 0; w < WARPS; w++) {
-		before += w < threadIdx.x / 32 ? shared[w] : 0;
-		sum += shared[w];
-	}
-	*total = sum;
-	return before;
-}
 
 /* ---- Expansion: Merrill, section 5.1 ---------------------------------------------------------------------- */
 
@@ -89,8 +46,8 @@ static __device__ __forceinline__ void expand(const u32 *__restrict__ from, u32 
 	}
 
 	COUNT(1); /* reserve: a warp's part of two prefix sums of the block, and the block's atomic addition */
-	coarse = block_scan(n >= 32 ? n : 0, sums[0], &coarse_total);
-	fine = block_scan(n < 32 ? n : 0, sums[1], &fine_total);
+	coarse = block_scan(n >= 32 ? n : 0, 0, sums[0], &coarse_total);
+	fine = block_scan(n < 32 ? n : 0, 0, sums[1], &fine_total);
 	if (threadIdx.x == 0)
 		base = atomicAdd(tail, coarse_total + fine_total);
 	__syncthreads();
@@ -118,7 +75,7 @@ static __device__ __forceinline__ void expand(const u32 *__restrict__ from, u32 
 		__syncthreads();
 #pragma unroll 1
 		for (k = threadIdx.x; k < run[1]; k += BLOCK) {
-			COUNT(4); /* block_edges: a warp's next 32 edges of it */
+			COUNT(4); /* block_edges: a warp's next 32 edges of the vertex */
 			edge[run[2] + k] = col[run[0] + k];
 			if (COSTS)
 				cost[run[2] + k] = run[3] + (ADD ? weight[run[0] + k] : 0);
@@ -202,7 +159,7 @@ EXPAND(split_expand_copy, true, true, false, true)
 /* The block's threads with @keep append @value to a list: prefix sums, one atomic addition, a store. */
 static __device__ __forceinline__ u32 append(bool keep, u32 *tail, u32 *sums, u32 *base)
 {
-	u32 total, position = block_scan(keep, sums, &total);
+	u32 total, position = block_scan(keep, 0, sums, &total);
 
 	if (threadIdx.x == 0)
 		*base = atomicAdd(tail, total);
@@ -345,7 +302,10 @@ PREPARE(bfs_prepare, true, false, false)
 PREPARE(sssp_prepare, true, true, false)
 PREPARE(pr_prepare, false, false, true)
 
-/* Contraction that writes a bit mask instead of a list. */
+/*
+ * Contraction that writes a bit mask instead of a list. The culling is written out in both: as functions, nvcc makes 3
+ * instructions less of bfs_contract.append.
+ */
 extern "C" __global__ void bfs_mark(const u32 *__restrict__ edge, u32 count, u32 *mask, u32 *label, u32 depth,
 				    u32 *bits)
 {

@@ -56,7 +56,7 @@ static unsigned best_variant(unsigned algorithm)
 /* The keys of the units of all machines, then those with a value for each machine. */
 #define UNIT_KEYS	14u
 #define COMMON_KEYS	(UNIT_KEYS + SCU_REGION_COUNT)
-#define MACHINE_KEYS	5u
+#define MACHINE_KEYS	6u
 
 static void keys_of(struct lab_scu_config *c, const char *const *machine_names, struct lab_key *keys)
 {
@@ -72,7 +72,7 @@ static void keys_of(struct lab_scu_config *c, const char *const *machine_names, 
 		{ "scu.state_bytes", &c->state_bytes, 0, 1, LAB_NUMBER },
 		{ "scu.in_flight_merge", &c->shape.in_flight_merge, 0, 4096, LAB_NUMBER },
 		{ "scu.l2_latency", &c->path.l2_latency, 0, 10000, LAB_CYCLES },
-		{ "scu.packet_port", &c->path.packet_port, 0, 1, LAB_NUMBER },
+		{ "scu.skips_dram_latency", &c->path.skips_dram_latency, 0, 1, LAB_NUMBER },
 		{ "scu.skips_excluded", &c->skips_excluded, 0, 1, LAB_NUMBER },
 		{ "scu.exact", &c->exact, 0, 1, LAB_NUMBER },
 		{ "scu.l2_whole_lines", &c->l2_whole_lines, 0, 1, LAB_NUMBER },
@@ -83,6 +83,7 @@ static void keys_of(struct lab_scu_config *c, const char *const *machine_names, 
 		{ machine_names[2], &c->sssp_bytes, 1, 1 << 24, LAB_BYTES },
 		{ machine_names[3], &c->group_bytes, 1, 1 << 24, LAB_BYTES },
 		{ machine_names[4], &c->design_power, 0, 1000, LAB_NUMBER },
+		{ machine_names[5], &c->path.packets, 0, LAB_UNITS, LAB_NUMBER },
 	};
 
 	memcpy(keys, unit, sizeof(unit));
@@ -96,8 +97,9 @@ static int parameters(struct lab_run *r, struct lab_scu_config built[MACHINES], 
 {
 	static const char *const names[MACHINES][MACHINE_KEYS] = {
 		{ "gtx980.width", "gtx980.bfs_bytes", "gtx980.sssp_bytes", "gtx980.group_bytes",
-		  "gtx980.design_power" },
-		{ "tx1.width", "tx1.bfs_bytes", "tx1.sssp_bytes", "tx1.group_bytes", "tx1.design_power" },
+		  "gtx980.design_power", "gtx980.packets" },
+		{ "tx1.width", "tx1.bfs_bytes", "tx1.sssp_bytes", "tx1.group_bytes", "tx1.design_power",
+		  "tx1.packets" },
 	};
 	struct lab_key first[COMMON_KEYS + MACHINE_KEYS], keys[COMMON_KEYS + MACHINES * MACHINE_KEYS];
 	unsigned i;
@@ -119,6 +121,7 @@ static int parameters(struct lab_run *r, struct lab_scu_config built[MACHINES], 
 		built[i].sssp_bytes = own.sssp_bytes;
 		built[i].group_bytes = own.group_bytes;
 		built[i].design_power = own.design_power;
+		built[i].path.packets = own.path.packets;
 	}
 	return rc;
 }
@@ -126,7 +129,7 @@ static int parameters(struct lab_run *r, struct lab_scu_config built[MACHINES], 
 static int set_key(struct lab_scu_config *c, const char *assignment, struct gtu_error *err)
 {
 	static const char *const names[MACHINE_KEYS] = { "scu.width", "scu.bfs_bytes", "scu.sssp_bytes", "scu.group_bytes",
-							 "scu.design_power" };
+							 "scu.design_power", "scu.packets" };
 	struct lab_key keys[COMMON_KEYS + MACHINE_KEYS];
 
 	keys_of(c, names, keys);

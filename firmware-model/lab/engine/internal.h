@@ -156,7 +156,7 @@ struct lab {
 	struct lab_warp *warp;		/* [sms * warps] */
 	lab_u64 *value;			/* buffer shared by all warps */
 	struct lab_sm *sm;
-	struct lab_port *port;		/* [sms + LAB_UNITS] */
+	struct lab_port *port;		/* [sms + 2 * LAB_UNITS] */
 	struct lab_slice *slice;
 	struct lab_channel *channel;
 	struct lab_link link;
@@ -197,7 +197,7 @@ struct lab {
 	struct lab_unit unit[LAB_UNITS];
 	void *unit_ctx[LAB_UNITS];
 	uint64_t unit_wake[LAB_UNITS];
-	struct { uint32_t l2_latency; bool packet_port; } unit_path[LAB_UNITS];
+	struct { struct lab_unit_path is; uint32_t next; } unit_path[LAB_UNITS];	/* next: port of a unit with several */
 	int units;
 	void (*observe_link)(void *ctx, const struct lab_link_request *r);
 	void *observer;

@@ -55,7 +55,7 @@ static bool allocate(struct lab *lab)
 	lab->warp = aligned_alloc(128, (warps + 1) * sizeof(*lab->warp));
 	lab->value = aligned_alloc(256, sizeof(*lab->value));
 	lab->sm = calloc(m->sms, sizeof(*lab->sm));
-	lab->port = calloc(m->sms + LAB_UNITS, sizeof(*lab->port));
+	lab->port = calloc(m->sms + 2 * LAB_UNITS, sizeof(*lab->port));
 	lab->slice = calloc(m->l2_slices, sizeof(*lab->slice));
 	lab->channel = calloc(m->dram_channels, sizeof(*lab->channel));
 	lab->node_map_bytes = (size_t)LAB_NODES_MAX * sizeof(struct lab_node);

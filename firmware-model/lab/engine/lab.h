@@ -201,11 +201,14 @@ int lab_attach(struct lab *lab, const struct lab_unit *unit, void *ctx, int *num
  */
 void lab_unit_memory(struct lab *lab, int unit, unsigned at, enum lab_kind kind, uint64_t addr,
 		     unsigned sectors, uint64_t tag);
-/*
- * The path of a unit on the crossbar: cycles of the L2's pipeline (0: as for an SM), and a port that passes a packet a
- * cycle instead of a flit.
- */
-void lab_unit_path(struct lab *lab, int unit, uint32_t l2_latency, bool packet_port);
+/* The path of a unit on the crossbar; all 0, as at first: that of an SM. */
+struct lab_unit_path {
+	uint32_t l2_latency;		/* cycles of the L2's pipeline; 0: the machine's */
+	uint32_t packets;		/* that its port passes in a cycle, at most LAB_UNITS; 0: a flit */
+	uint32_t skips_dram_latency;	/* 1: a miss waits for the banks and the bus only, not for dram.latency */
+};
+/* For the unit that was attached last. */
+void lab_unit_path(struct lab *lab, int unit, const struct lab_unit_path *path);
 /* The L2 slice of the line at @addr; a partition has consecutive slices. */
 unsigned lab_slice_of(const struct lab *lab, uint64_t addr);
 /* The same for @words 4-byte words at @addr, within a line. */

@@ -177,7 +177,7 @@ static bool by_crossbar(const struct lab *lab, const struct lab_node *n)
 
 static bool has_packet_port(const struct lab *lab, const struct lab_node *n)
 {
-	return n->reply_to == LAB_REPLY_TO_UNIT && lab->unit_path[n->owner].packet_port;
+	return n->reply_to == LAB_REPLY_TO_UNIT && lab->unit_path[n->owner].is.packets;
 }
 
 /* The L2's pipeline before its look-up (GPGPU-Sim's ROP delay), which requests of the partition skip. */
@@ -185,8 +185,14 @@ static uint64_t l2_pipeline(const struct lab *lab, const struct lab_node *n)
 {
 	if (!by_crossbar(lab, n))
 		return 1;
-	return n->reply_to == LAB_REPLY_TO_UNIT && lab->unit_path[n->owner].l2_latency ? lab->unit_path[n->owner].l2_latency :
-	       lab->m.l2_latency;
+	return n->reply_to == LAB_REPLY_TO_UNIT && lab->unit_path[n->owner].is.l2_latency ?
+	       lab->unit_path[n->owner].is.l2_latency : lab->m.l2_latency;
+}
+
+/* The fixed delay before DRAM. */
+static uint64_t dram_delay(const struct lab *lab, const struct lab_node *n)
+{
+	return n->reply_to == LAB_REPLY_TO_UNIT && lab->unit_path[n->owner].is.skips_dram_latency ? 0 : lab->m.dram_latency;
 }
 
 void lab_send(struct lab *lab, uint32_t node, uint64_t cycle)
@@ -316,7 +322,7 @@ static uint64_t bypass(struct lab *lab, struct lab_slice *s, const struct lab_no
 
 	lab->stats.l2_read[LAB_MISS]++;
 	lab->stats.l2_read[LAB_SECTOR_MISS] += lab_sectors(n->sectors) - 1;
-	return fetch(lab, s, &none, n->line, n->sectors, t + 1 + lab->m.dram_latency);
+	return fetch(lab, s, &none, n->line, n->sectors, t + 1 + dram_delay(lab, n));
 }
 
 /* l2.writes = through: write the sectors to DRAM; a line that the L2 holds is kept up to date. */
@@ -390,7 +396,7 @@ static uint64_t l2_access(struct lab *lab, struct lab_slice *s, const struct lab
 		miss |= extra;
 	}
 	if (miss)
-		ready = lab_max(ready, fetch(lab, s, w, n->line, miss, t + pipe + lab->m.dram_latency));
+		ready = lab_max(ready, fetch(lab, s, w, n->line, miss, t + pipe + dram_delay(lab, n)));
 	return ready;
 }
 

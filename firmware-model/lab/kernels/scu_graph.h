@@ -36,7 +36,7 @@ struct lab_scu_config {
 	const struct gtu_graph *graph;	/* 4-byte edges; u32 weights for SSSP */
 	uint32_t source, iterations;	/* BFS, SSSP; PR */
 	struct scu_pipe_shape shape;
-	struct lab_scu_path path;
+	struct lab_unit_path path;
 	/* of the tables, as in table 2: without the state, tags and counts that our layout adds to a line */
 	uint32_t bfs_bytes, sssp_bytes, group_bytes;
 	uint32_t design_power;		/* of the GPU in watts, for an alternative of the energy rows */

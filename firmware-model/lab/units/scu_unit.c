@@ -78,7 +78,7 @@ static void on_reply(void *ctx, uint64_t tag, uint64_t cycle)
 
 /* ---- For the host ------------------------------------------------------------------------------- */
 
-int lab_scu_attach(struct lab *lab, const struct scu_pipe_shape *shape, const struct lab_scu_path *path, struct lab_scu **out,
+int lab_scu_attach(struct lab *lab, const struct scu_pipe_shape *shape, const struct lab_unit_path *path, struct lab_scu **out,
 		   struct gtu_error *err)
 {
 	static const struct lab_unit unit = { "scu", LAB_ON_CROSSBAR, NULL, on_reply, on_clock, false };
@@ -100,7 +100,7 @@ int lab_scu_attach(struct lab *lab, const struct scu_pipe_shape *shape, const st
 		lab_scu_free(u);
 		return rc;
 	}
-	lab_unit_path(lab, u->unit, path->l2_latency, path->packet_port);
+	lab_unit_path(lab, u->unit, path);
 	u->run.port = (struct scu_port){ .ctx = u, .span = span, .fail = fail, .pipe = u->pipe };
 	u->run.s = &u->state;
 	u->run.lanes = shape->width;

@@ -21,12 +21,7 @@ struct lab_scu_counts {
 };
 
 struct lab_scu;
-/* How the unit reaches the L2. Zeros: as an SM does. */
-struct lab_scu_path {
-	uint32_t l2_latency;		/* of the L2's pipeline; 0: the machine's */
-	uint32_t packet_port;		/* 1: a packet a cycle instead of a flit */
-};
-int lab_scu_attach(struct lab *lab, const struct scu_pipe_shape *shape, const struct lab_scu_path *path, struct lab_scu **out,
+int lab_scu_attach(struct lab *lab, const struct scu_pipe_shape *shape, const struct lab_unit_path *path, struct lab_scu **out,
 		   struct gtu_error *err);
 void lab_scu_free(struct lab_scu *u);	/* after its lab; NULL is allowed */
 const struct lab_scu_counts *lab_scu_counts(struct lab_scu *u);

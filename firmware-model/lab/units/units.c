@@ -14,10 +14,10 @@ int lab_attach(struct lab *lab, const struct lab_unit *unit, void *ctx, int *num
 	return 0;
 }
 
-void lab_unit_path(struct lab *lab, int unit, uint32_t l2_latency, bool packet_port)
+void lab_unit_path(struct lab *lab, int unit, const struct lab_unit_path *path)
 {
-	lab->unit_path[unit].l2_latency = l2_latency;
-	lab->unit_path[unit].packet_port = packet_port;
+	lab->unit_path[unit].is = *path;
+	lab->unit_path[unit].is.packets = path->packets < LAB_UNITS ? path->packets : LAB_UNITS;
 }
 
 static unsigned port_of(const struct lab *lab, int unit, unsigned at)
@@ -28,7 +28,9 @@ static unsigned port_of(const struct lab *lab, int unit, unsigned at)
 void lab_unit_memory(struct lab *lab, int unit, unsigned at, enum lab_kind kind, uint64_t addr, unsigned sectors,
 		     uint64_t tag)
 {
-	uint32_t node = lab_request(lab, kind, port_of(lab, unit, at), (uint32_t)(addr / LAB_LINE), sectors,
+	/* a port of several packets a cycle is as many ports, which take turns */
+	uint32_t packets = lab->unit_path[unit].is.packets, lane = packets > 1 ? lab->unit_path[unit].next++ % packets : 0;
+	uint32_t node = lab_request(lab, kind, port_of(lab, unit, at) + lane, (uint32_t)(addr / LAB_LINE), sectors,
 				    LAB_REPLY_TO_UNIT, (uint32_t)unit);
 
 	lab->calendar.node[node].value = tag;

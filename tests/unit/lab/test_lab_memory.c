@@ -346,7 +346,7 @@ static void line_came(void *ctx, uint64_t tag, uint64_t cycle)
 
 TEST(units_have_their_own_path_to_the_l2)
 {
-	/* the last has a path of its own: 3 cycles before the look-up, and a packet a cycle */
+	/* the last has a path of its own: 3 cycles before the look-up, a packet a cycle, and no delay before DRAM */
 	static const enum lab_attach_point point[] = { LAB_IN_PARTITION, LAB_ON_CROSSBAR, LAB_ON_CROSSBAR };
 	unsigned i;
 
@@ -359,12 +359,61 @@ TEST(units_have_their_own_path_to_the_l2)
 		a.addr = array_of(lab, "a", 1024).addr;
 		CHECK(!lab_attach(lab, &u, &a, &a.unit, &err));
 		if (i == 2)
-			lab_unit_path(lab, a.unit, 3, true);
+			lab_unit_path(lab, a.unit, &(struct lab_unit_path){ .l2_latency = 3, .packets = 1, .skips_dram_latency = 1 });
 		lab_unit_wake(lab, a.unit, 5);
 		CHECKF(!lab_run_units(lab, &err), "%s", err.text);
 		/* request; 70 to DRAM, a row, four sectors, a cycle; reply */
-		CHECK_EQ(a.came[0] - a.asked[0], way + 70 + 25 + 16 + 1 + back);
+		CHECK_EQ(a.came[0] - a.asked[0], way + (i == 2 ? 0 : 70) + 25 + 16 + 1 + back);
 		CHECK_EQ(a.came[1] - a.asked[1], way + back);
+	}
+}
+
+/* A unit that requests four lines in a cycle, each in a slice of its own, and once more after all replies. */
+struct burst {
+	int unit;
+	uint64_t addr, asked, came[4];
+	unsigned n;
+};
+
+static void ask_four(void *ctx, uint64_t cycle)
+{
+	struct burst *b = ctx;
+	unsigned i;
+
+	b->asked = cycle;
+	for (i = 0; i < 4; i++)
+		lab_unit_memory(lab, b->unit, 0, LAB_LOAD, b->addr + i * LAB_LINE, 0xf, i);
+}
+
+static void one_of_four_came(void *ctx, uint64_t tag, uint64_t cycle)
+{
+	struct burst *b = ctx;
+
+	b->came[tag] = cycle;
+	if (++b->n == 4)
+		lab_unit_wake(lab, b->unit, cycle + 20);
+}
+
+/* Packet @i of a cycle leaves i / packets cycles after the first, and its reply takes no port of another's. */
+TEST(port_passes_packets_of_a_cycle_at_once)
+{
+	static const struct lab_unit u = { .name = "burst", .attach_point = LAB_ON_CROSSBAR, .reply = one_of_four_came, .clock = ask_four };
+	static const uint32_t packets[] = { 1, 2, 4, 8 };
+	unsigned k, i;
+
+	for (k = 0; k < sizeof(packets) / sizeof(packets[0]); k++) {
+		struct burst b = { 0 };
+
+		hand("l2.slices=4");
+		b.addr = array_of(lab, "a", 1024).addr;
+		CHECK(!lab_attach(lab, &u, &b, &b.unit, &err));
+		lab_unit_path(lab, b.unit, &(struct lab_unit_path){ .l2_latency = 3, .packets = packets[k] });
+		lab_unit_wake(lab, b.unit, 5);
+		CHECKF(!lab_run_units(lab, &err), "%s", err.text);
+		CHECK_EQ(b.n, 8);
+		for (i = 0; i < 4; i++) /* these hit: a cycle, 10 over, 3 in the L2, a cycle for the packet, 10 back */
+			CHECKF(b.came[i] - b.asked == 1 + 10 + 3 + 1 + 10 + i / packets[k], "%u packets a cycle, %u: %llu", packets[k], i,
+			       (unsigned long long)(b.came[i] - b.asked));
 	}
 }
 

@@ -307,7 +307,7 @@ static struct ref_tables tables;
 static void open_machine(const char *machine, const struct scu_pipe_shape *shape)
 {
 	lab = lab_of(machine, NULL);
-	CHECKF(!lab_scu_attach(lab, shape, &(struct lab_scu_path){ 0 }, &scu, &err), "%s", err.text);
+	CHECKF(!lab_scu_attach(lab, shape, &(struct lab_unit_path){ 0 }, &scu, &err), "%s", err.text);
 	memset(&op, 0, sizeof(op));
 	memset(&ref, 0, sizeof(ref));
 	ref.lanes = shape->width;

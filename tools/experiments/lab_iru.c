@@ -73,7 +73,7 @@ static double in_kernels(const struct lab_run *r, const struct pair *p, unsigned
 struct build {
 	struct iru_shape shape;
 	uint32_t prefetch, timeout, step, ring_depth, queue_depth, sets_log2;
-	uint32_t private_hash, bypass_l2, interleaved, check;
+	uint32_t private_hash, bypass_l2, interleaved, check, l2_whole_lines;
 };
 
 static int parameters(struct lab_run *r, struct build *b, struct gtu_error *err)
@@ -89,6 +89,7 @@ static int parameters(struct lab_run *r, struct build *b, struct gtu_error *err)
 		{ "iru.bypass_l2", &b->bypass_l2, 0, 1, LAB_NUMBER },
 		{ "iru.interleaved", &b->interleaved, 0, 1, LAB_NUMBER },
 		{ "iru.check", &b->check, 0, 1, LAB_NUMBER },
+		{ "iru.l2_whole_lines", &b->l2_whole_lines, 0, 1, LAB_NUMBER },
 	};
 	const char *why;
 	int rc = lab_run_parameters(r, "iru.", keys, sizeof(keys) / sizeof(keys[0]), err);
@@ -392,6 +393,7 @@ int lab_run_iru(struct lab_run *r, struct gtu_error *err)
 	rc = rc ? rc : lab_run_begin(r, "gtx980", "iru.", lab_upc_standins, LAB_UPC_STANDINS, err);
 	if (rc)
 		return rc;
+	r->m.l2_whole_lines |= st.build.l2_whole_lines;
 	st.subject = calloc(r->graphs, sizeof(*st.subject));
 	rc = st.subject ? run_all(&st, err) : gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %u graphs", r->graphs);
 	for (g = 0; g < r->graphs && st.subject; g++) {

@@ -70,9 +70,10 @@ exits 2 "gtu lab list refuses --plot" gtu lab list --plot p.svg
 check "gtu lab run iru runs" gtu lab run iru --scale 8 --json i.json
 says "gtu lab run iru checks 36 results against the reference" '"results_checked": 36' i.json
 json "gtu lab run iru has the times of figure 3 and the sizes of table 1" i.json 'sum(r.get("figure") == 3 and r["graph"] == "mean" for r in d["rows"]) == 12 and [r["ours"] for r in d["rows"] if r.get("table") == 1][:2] == [80, 1.75]'
-for key in private_hash bypass_l2 interleaved; do
-	check "gtu lab run iru runs with iru.$key=1" gtu lab run iru --scale 8 --algorithm pr --set iru.$key=1
+for set in private_hash=1 bypass_l2=1 interleaved=1 l2_whole_lines=0; do
+	check "gtu lab run iru runs with iru.$set" gtu lab run iru --scale 8 --algorithm pr --set iru.$set --json set.json
 done
+json "whole lines of the L2 change the DRAM accesses" set.json '[r["ours"] for r in d["rows"] if r["what"] == "pr: DRAM accesses, normalized"] != [r["ours"] for r in __import__("json").load(open("i.json"))["rows"] if r["what"] == "pr: DRAM accesses, normalized"]'
 check "gtu lab run iru --algorithm bfs runs" gtu lab run iru --scale 8 --algorithm bfs --json b.json
 says "gtu lab run iru --algorithm bfs checks 12 results" '"results_checked": 12' b.json
 lacks "gtu lab run iru --algorithm bfs runs no other algorithm" '"(sssp|pr):' b.json
@@ -145,6 +146,11 @@ check "gtu lab run scu --figure 12 runs" gtu lab run scu --scale 8 --figure 12 -
 json "gtu lab run scu --figure 12 runs the ablations of grouping" s12.json '{r["what"].split(":")[0] for r in d["rows"] if "speed-up by grouping" in r["what"]} == {m + " " + a for m in ("gtx980", "tx1") for a in ("bfs", "sssp", "pr")}'
 check "gtu lab run scu runs figure 10 with state bytes" gtu lab run scu --scale 8 --figure 10 --machine tx1 --algorithm bfs --set scu.state_bytes=1 --json state.json
 json "probes of state bytes make the SCU slower" state.json '[r["ours"] for r in d["rows"] if r["what"] == "tx1 bfs: speed-up" and r["graph"] == "mean"][0] < [r["ours"] for r in __import__("json").load(open("s.json"))["rows"] if r["what"] == "tx1 bfs: speed-up" and r["graph"] == "mean"][0]'
+for key in packets skips_dram_latency; do
+	check "gtu lab run scu runs figure 10 with scu.$key=0" gtu lab run scu --scale 8 --figure 10 --machine gtx980 --algorithm bfs --set scu.$key=0 --json path.json
+	json "scu.$key=0 makes the SCU slower" path.json '[r["ours"] for r in d["rows"] if r["what"] == "gtx980 bfs: speed-up" and r["graph"] == "mean"][0] < [r["ours"] for r in __import__("json").load(open("s.json"))["rows"] if r["what"] == "gtx980 bfs: speed-up" and r["graph"] == "mean"][0]'
+done
+exits 2 "gtu lab run scu refuses a port of 9 packets a cycle" gtu lab run scu --scale 8 --set scu.packets=9
 check "gtu lab run scu runs figure 12 with groups of 2" gtu lab run scu --scale 8 --figure 12 --machine tx1 --set scu.group=2
 fails_with 2 "gtu lab run scu refuses groups of 33" "groups must have 1 to 32 elements" gtu lab run scu --scale 8 --set scu.group=33
 says "gtu lab run scu reports grouping on the machine tx1" "tx1 sssp: coalescing by grouping" s.json

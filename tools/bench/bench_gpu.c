@@ -461,12 +461,11 @@ static bool wanted_over_cards(void *bench, const char *algorithm)
 static bool check_over_cards(void *bench, unsigned algorithm, unsigned source)
 {
 	struct gpu_bench *b = bench;
-	const struct gtu_algorithm_options opt = { .source = b->source[source], .iterations = b->iterations };
-	uint64_t *known = &b->hash[algorithm][algorithm < 2 ? source : 0];
+	const unsigned i = bench_algorithm[algorithm].by_source ? source : 0;
 
-	if (b->verify && !*known && check_reference(b, algorithm, &opt, NULL))
+	if (b->verify && !b->hash[algorithm][i] && bench_check_reference(b, algorithm, b->source[source], NULL))
 		return false;
-	return same_result(b, algorithm, known);
+	return bench_same_result(b, algorithm, i);
 }
 
 static int run_over_cards(struct gpu_bench *b, struct gtu_error *err)

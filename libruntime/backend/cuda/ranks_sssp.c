@@ -92,8 +92,9 @@ static int round_of(struct paths *s)
 	struct gpu_run *r = &k->r;
 	const uint64_t element = 4 + s->width;
 	uint64_t count;
-	CUdeviceptr inbox;
-	void *relax[] = { &s->queue, &s->items, &s->distance, NULL }, *lower[] = { &inbox, &count, &s->distance, NULL };
+	/* a bit of a settled vertex is not kept: another rank may lower its distance */
+	CUdeviceptr inbox, settled = 0;
+	void *relax[] = { &s->queue, &s->items, &s->distance, &settled, NULL }, *lower[] = { &inbox, &count, &s->distance, NULL };
 	uint32_t i;
 	int rc = s->items ? gpu_run_launch(r, "sssp_relax", s->kernel, true, s->items * 32, relax) : 0;
 

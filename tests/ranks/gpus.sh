@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+# Tests gtu over several GPUs: fake ones, whose kernels run on the CPU (tests/fake).
+. "${0%/*}/../cli/tap.bash"
+
+fake=$root/build/tests/fake
+given "there is no $fake/libcuda-cpu.so.1: make unit-tests builds it" test -e "$fake/libcuda-cpu.so.1"
+export GTU_CUDA_LIBRARY=$fake/libcuda-cpu.so.1 GTU_NCCL_LIBRARY=$fake/libnccl.so.2 FAKE_CUDA_DEVICES=3
+export ASAN_OPTIONS=detect_leaks=0
+exits 0 "generate makes a graph" gtu --quiet generate kronecker --scale 7 --weights 50 k.gtu
+given "gtu was built without nvcc" eval '! gtu run bfs k.gtu --device cuda:0 2>&1 | grep -q "without nvcc"'
+
+for algorithm in bfs sssp pr cc; do
+	verified "$algorithm over three cards gives the right values" gtu run $algorithm k.gtu --device cuda:all --verify
+	says "$algorithm says how many ranks there are" "^ranks     3; all sent [0-9,]+ bytes" "$out"
+	says "$algorithm says how they exchange data" "^exchange  by NCCL 2.28.9" "$out"
+done
+verified "cards of a list are named by numbers" gtu run bfs k.gtu --device cuda:2,0 --verify --json run.json
+json "--json has the way of the exchange" run.json 'd["ranks"]["ranks"] == 2' 'd["ranks"]["link"] == "NCCL 2.28.9"'
+verified "without NCCL cards copy from each other" env GTU_NCCL_LIBRARY=/nonexistent gtu run bfs k.gtu --device cuda:0,1 --verify
+says "the reason is printed" "copies between the cards, without NCCL: there is no NCCL: /nonexistent" "$out"
+exits 1 "an algorithm that cannot run over cards is refused" gtu run kc k.gtu --device cuda:0,1
+says "the message names those that can" "cuda:0,1 runs bfs, sssp, pagerank and components only"
+exits 0 "gtu info prints all cards" gtu info --device cuda:all
+says "the third one, too" "^device        cuda:2 " "$out"
+exits 2 "gtu info --json describes one device" gtu info --device cuda:0,1 --json -
+exits 0 "gtu bench gpu compares one, two and three cards" gtu --quiet bench gpu --device cuda:all --graph k.gtu --sources 1 \
+	--sssp-sources 1 --iterations 2 --verify --json bench.json
+json "it has four algorithms over each, with the formula's bytes" bench.json '[r["cards"] for r in d["cards"][::4]] == [1, 2, 3]' \
+	'all(r["formula_bytes"] == 0 or r["bytes"] <= r["formula_bytes"] for r in d["cards"])' \
+	'[r["bytes"] for r in d["cards"] if r["algorithm"] == "pr"] == [0, 2 * 8 * 128, 2 * 2 * 8 * 128]'
+
+needs mpirun
+given "this build lacks libgtu-mpi.so (apt-get install libopenmpi-dev, then make)" test -e "$bin/libgtu-mpi.so.1"
+given "this mpirun is not Open MPI's, whose options the test uses" eval 'mpirun --version | grep -q "Open MPI"'
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_btl_vader_single_copy_mechanism=none
+# the fake NCCL is for threads
+for algorithm in bfs sssp pr cc; do
+	verified "$algorithm over the cards of three processes" env GTU_NCCL_LIBRARY=/nonexistent \
+		mpirun -n 3 gtu run $algorithm k.gtu --device cuda:local --verify
+	says "$algorithm exchanges through host memory" "^exchange  by host memory, without NCCL: .*; the ranks are several processes" "$out"
+done
+always
+finish

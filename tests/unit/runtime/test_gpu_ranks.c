@@ -166,7 +166,7 @@ TEST(a_hub_at_a_boundary)
 	every = true;
 	for (unsigned i = 0; i < 2; i++) {
 		open_list(lists[i]);
-		each_graph(hub(2000), run_all);
+		each_graph(hub(600), run_all);
 		close_list("NCCL");
 	}
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Tests the comparison on a GPU with stubs of gtu and the other codes: stages, resuming, failures, table.
+# Tests the comparison on a GPU with stubs of gtu and the other codes: stages, resuming, failures, table. Then
+# gtu bench gpu on a simulated GPU: all algorithms, graphs by rule, validation.
 . "${0%/*}/tap.bash"
 
 needs python3
@@ -79,5 +80,31 @@ touch no-gpu
 exits 1 "gpu-compare refuses an unknown graph" all --graphs lattice
 cat "$out" "$err" >said
 says "gpu-compare names the unknown graph" lattice said
+always
+
+# gtu bench gpu, with the GPU's kernels as CPU code
+export GTU_CUDA_LIBRARY=$root/build/tests/fake/libcuda-cpu.so.1
+given "there is no libcuda-cpu.so.1: make unit-tests builds it with a C++ compiler" test -e "$GTU_CUDA_LIBRARY"
+bench_gpu() { gtu bench gpu --sources 1 --sssp-sources 1 --iterations 2 "$@"; }
+check "gtu bench gpu runs on a graph by rule" bench_gpu --graph rule:8:6 --only bfs,sssp,cc,pr,auto --validate --verify --gpu-memory 0
+for x in bfs sssp cc pr; do
+	holds "gtu bench gpu validates $x" grep -q "^$x *valid: 100.0% of the vertices" "$out"
+done
+holds "a graph by rule is registered in place" grep -q "^bfs *registered 4" "$out"
+check "gtu bench gpu runs the other algorithms" bench_gpu --graph kronecker:5 --only bc,lcc,kc,cdlp,gc,stcon,gcn,auto,host --verify \
+	--gpu-memory 0
+for x in bc lcc kc cdlp gc stcon gcn; do
+	holds "gtu bench gpu has a row of $x" grep -q "^$x .* auto " "$out"
+done
+holds "gtu bench gpu runs none but the named algorithms" test "$(grep -cE '^(bfs|pr|cc|sssp) ' "$out")" = 0
+check "gtu bench gpu places edges in pinned memory" bench_gpu --graph uniform:5 --only bfs,auto,host --edges pinned --gpu-memory 0
+holds "the edges are in pinned memory" grep -q "^bfs *pinned 4" "$out"
+gtu generate uniform --scale 5 --directed --quiet d.gtu
+check "gtu bench gpu places transposed lists" bench_gpu --graph d.gtu --only bfs,pr,auto,host --transpose --verify --gpu-memory 0
+exits 2 "gtu bench gpu refuses to validate a directed graph" bench_gpu --graph d.gtu --only bfs,auto,host --validate --gpu-memory 0
+says "the message names the graph" "is directed" "$err"
+exits 2 "gtu bench gpu refuses another degree" bench_gpu --graph rule:8:7 --only bfs
+exits 2 "gtu bench gpu refuses weights without a range" bench_gpu --graph rule:8:6 --weights 7
+exits 2 "gtu bench gpu refuses another kind of edges" bench_gpu --graph rule:8:6 --edges device
 always
 finish

@@ -2,11 +2,12 @@
 /*
  * The GPU kernels as CPU code where something is short: each driver call and each allocation of the
  * library fails in turn, for each algorithm, and a run either ends with an error or with the right
- * result, leaves nothing behind, and a second one succeeds. And more than 2^32 stored entries, by
- * lists that take no memory.
+ * result, leaves nothing behind, and a second one succeeds. More than 2^32 stored entries, by lists
+ * that take no memory. And the pages of a list that a run reads, in order, by page faults.
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@
 #include "tests/fake/fake_cuda.h"
 
 static struct fake_cuda *fake, fresh;
+static const unsigned *block;		/* the simulated GPU's blockIdx.x */
 
 static void use_fake(void)
 {
@@ -34,7 +36,8 @@ static void use_fake(void)
 		library = dlopen(path, RTLD_NOW);
 		CHECKF(library, "%s", dlerror());
 		fake = dlsym(library, "fake_cuda");
-		CHECK(fake);
+		block = dlsym(library, "blockIdx");
+		CHECK(fake && block);
 		fresh = *fake;
 	}
 	*fake = fresh;
@@ -446,6 +449,107 @@ TEST(list_of_many_entries)
 	gtu_close(dev);
 	dev = NULL;
 	munmap((void *)far.col, far.m * far.edge_bytes);
+}
+
+/* A list whose registration is refused is registered in parts; if a part is refused, too, none stays. */
+TEST(registered_in_parts)
+{
+	struct gtu_placement_options place = { .edges = GTU_EDGES_REGISTERED };
+	struct gtu_graph *g = subject(), far = far_graph(g, false);
+	uint64_t *got = test_alloc(g->n, 8 * TEST_FEATURES), *want = test_alloc(g->n, 8 * TEST_FEATURES);
+	long live;
+
+	/* without weights, whose list would be as long */
+	far.weight = NULL;
+	far.weight_type = GTU_WEIGHT_NONE;
+	use_fake();
+	OK(run(&gpu_algorithms[0], NULL, g, GTU_WITH_NONE, want));
+	OK(gtu_open("cuda:0", &dev, &err));
+	live = fake->live;
+	fake->refuse_above = 5ull << 30;
+	fake->refusals = 1;
+	OK(gtu_placement_create(dev, &far, &place, &err));
+	CHECK_EQ(gtu_get_placement(dev)->edges, GTU_EDGES_REGISTERED);
+	/* the rows, and parts of at most 4 GiB of more than 16 GiB */
+	CHECKF(fake->live - live >= 1 + 5, "%ld", fake->live - live);
+	OK(run(&gpu_algorithms[0], dev, &far, GTU_WITH_GPU, got));
+	gpu_algorithm_check(&gpu_algorithms[0], g, got, want, "registered in parts");
+	gtu_placement_destroy(dev);
+	CHECK_EQ(fake->live, live);
+	fake->refuse_above = 1ull << 30;
+	fake->refusals = 2;
+	FAILS(gtu_placement_create(dev, &far, &place, &err), GTU_ERR_NOMEM, "cuMemHostRegister of ");
+	CHECK_EQ(fake->live, live);
+	gtu_close(dev);
+	dev = NULL;
+	munmap((void *)far.col, far.m * far.edge_bytes);
+}
+
+/* ---- The order of reads ------------------------------------------------------------------------------ */
+
+#define PAGE	4096u
+#define BLOCKS	8			/* most that the simulated GPU is given */
+
+static char *watched;			/* the list; one page of it at a time is accessible */
+static uint64_t watched_pages, open_page, window, furthest[BLOCKS];
+static unsigned restarts, faults;	/* restarts: reads of a block further back than @window pages */
+
+static void see_fault(int number, siginfo_t *info, void *context)
+{
+	const uint64_t page = (uint64_t)((char *)info->si_addr - watched) / PAGE;
+
+	(void)number;
+	(void)context;
+	if ((char *)info->si_addr < watched || page >= watched_pages || *block >= BLOCKS)
+		_exit(99);
+	faults++;
+	if (page + window < furthest[*block]) {
+		restarts++;
+		furthest[*block] = page;
+	}
+	furthest[*block] = page > furthest[*block] ? page : furthest[*block];
+	mprotect(watched + open_page * PAGE, PAGE, PROT_NONE);
+	mprotect(watched + page * PAGE, PAGE, PROT_READ);
+	open_page = page;
+}
+
+/*
+ * A step's queue ascends, so a block goes back only where a step begins, or where the simulated blocks
+ * drifted apart when they filled the queue: less than one read of a page in 10. In the order in which
+ * vertices were reached it is one in 6.
+ */
+TEST(steps_read_in_windows)
+{
+	struct gtu_graph *g = generate((struct gtu_generate_options){ .kind = GTU_GEN_UNIFORM, .n = 1 << 15, .degree = 8, .seed = 5 });
+	struct gtu_placement_options place = { .edges = GTU_EDGES_REGISTERED };
+	struct sigaction act = { .sa_sigaction = see_fault, .sa_flags = SA_SIGINFO | SA_NODEFER }, old;
+	const uint64_t bytes = (g->m * g->edge_bytes + PAGE - 1) & ~(PAGE - 1ull);
+	uint64_t *got = test_alloc(g->n, 8 * TEST_FEATURES), *want = test_alloc(g->n, 8 * TEST_FEATURES);
+	struct gtu_algorithm_stats stats;
+	struct gtu_graph far = *g;
+
+	use_fake();
+	watched = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(watched != MAP_FAILED);
+	memcpy(watched, g->col, g->m * g->edge_bytes);
+	far.col = watched;
+	far.flags |= GTU_GRAPH_CHECKED;
+	watched_pages = bytes / PAGE;
+	window = watched_pages / 4;
+	OK(gpu_algorithm_run(&gpu_algorithms[0], NULL, g, GTU_WITH_NONE, 0, 0, want, NULL));
+	OK(gtu_open("cuda:0", &dev, &err));
+	OK(gtu_placement_create(dev, &far, &place, &err));
+	CHECK(!mprotect(watched, bytes, PROT_NONE));
+	CHECK(!sigaction(SIGSEGV, &act, &old));
+	OK(gpu_algorithm_run(&gpu_algorithms[0], dev, &far, GTU_WITH_GPU, GTU_KERNEL_AUTO, 0, got, &stats));
+	CHECK(!sigaction(SIGSEGV, &old, NULL));
+	CHECK(!mprotect(watched, bytes, PROT_READ | PROT_WRITE));
+	gpu_algorithm_check(&gpu_algorithms[0], g, got, want, "in windows");
+	gtu_close(dev);
+	dev = NULL;
+	munmap(watched, bytes);
+	CHECKF(faults > watched_pages && restarts < faults / 10, "%u of %u reads of a page go back more than %" PRIu64 " of %" PRIu64
+	       " pages in %u steps", restarts, faults, window, watched_pages, (unsigned)stats.iterations);
 }
 
 TEST_MAIN

@@ -416,6 +416,39 @@ TEST(hub_on_a_path)
 	check_values(got, want, n, false, "sssp", "auto", 0);
 }
 
+/* More rounds of peeling, and more levels forth and back, than one launch takes; a clique takes colors of several windows. */
+TEST(many_rounds)
+{
+	const uint64_t path = 8300, clique = 300, n = path + clique;
+	const uint64_t source = path / 2;
+	struct gtu_algorithm_options opt = { .unit = GTU_WITH_NONE, .sources = &source, .source_count = 1 };
+	struct edges e = edges(n, path + clique * clique);
+	uint64_t *got = test_alloc(n, 8), *want = test_alloc(n, 8);
+	struct gtu_graph *g;
+
+	open_gpu();
+	for (uint64_t v = 0; v + 1 < path; v++)
+		add_edge(&e, v, v + 1);
+	for (uint64_t u = path; u < n; u++)
+		for (uint64_t v = path; v < u; v++)
+			add_edge(&e, u, v);
+	g = from_edges(n, e.m, e.src, e.dst, GTU_UNDIRECTED, 4);
+	OK(gtu_cores(NULL, g, &opt, want, NULL, &err));
+	opt.unit = GTU_WITH_GPU;
+	OK(gtu_cores(dev, g, &opt, got, NULL, &err));
+	check_values(got, want, n, false, "cores", "auto", 0);
+	opt.unit = GTU_WITH_NONE;
+	OK(gtu_betweenness(NULL, g, &opt, (double *)want, NULL, &err));
+	opt.unit = GTU_WITH_GPU;
+	OK(gtu_betweenness(dev, g, &opt, (double *)got, NULL, &err));
+	check_values(got, want, n, true, "betweenness", "auto", 0);
+	opt.unit = GTU_WITH_NONE;
+	OK(gtu_coloring(NULL, g, &opt, (uint32_t *)want, NULL, &err));
+	opt.unit = GTU_WITH_GPU;
+	OK(gtu_coloring(dev, g, &opt, (uint32_t *)got, NULL, &err));
+	CHECK(!memcmp(got, want, 4 * n));
+}
+
 /* With its transposed lists, a directed graph is searched in both directions; a part of it only along its edges. */
 TEST(pulling)
 {

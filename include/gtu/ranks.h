@@ -62,7 +62,7 @@ struct gtu_ranks {
 	/*
 	 * During a run libgtu calls this with @working 1 at least every few milliseconds between two of
 	 * the calls above; with 0 before something that may last and has a limit of its own (a device's
-	 * job), and when the run ends. The caller's functions of gtu_algorithm_options run in between.
+	 * job), and when the run ends. The caller's functions of gtu_algorithm_options run between these calls.
 	 * The exchange can end ranks that stay silent. May be NULL. Called by the thread of the run.
 	 */
 	void (*beat)(void *context, int working);

@@ -43,7 +43,7 @@ void cpu_yield(void);
 void cpu_preempt(void);
 /* Wait until all threads of the block arrive. */
 void cpu_meet(void);
-/* Wait until the lanes of @mask arrive, and exchange their values. Returns 32 of them, valid until the thread yields. */
+/* Wait until the lanes of @mask arrive, and exchange their values. Returns 32 values, valid until the thread yields. */
 const uint64_t *cpu_exchange(unsigned mask, uint64_t mine);
 
 template <typename T> static inline uint64_t cpu_bits(T x)

@@ -256,7 +256,7 @@ static void check_device(CUdeviceptr ptr, int device)
 		}
 }
 
-/* Lock, with the memory of the calling thread's device accessible; @ptr is of it. */
+/* Lock, with the memory of the calling thread's device accessible; @ptr belongs to that device. */
 static void begin_access(CUdeviceptr ptr)
 {
 	pthread_mutex_lock(&lock);

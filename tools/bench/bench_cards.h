@@ -23,7 +23,7 @@ struct bench_cards {
 	unsigned rows;
 };
 
-/* What is run over each number of cards; @check: the result of a run is right. */
+/* The runs over each number of cards; @check: the result of a run is right. */
 struct bench_cards_run {
 	const char *device, *graph;
 	const struct gtu_graph *g;

@@ -72,7 +72,7 @@ static inline uint64_t gpu_ranks_bitmap(const struct gpu_ranks *k, uint32_t rank
 /* Agree on a way to exchange. Collective. */
 int gpu_link_open(struct gpu_ranks *k);
 void gpu_link_close(struct gpu *gpu);
-/* What the ranks exchange by, a sentence; NULL: nothing was agreed on. */
+/* The means of exchange, a sentence; NULL: nothing was agreed on. */
 const char *gpu_link_name(const struct gtu_device *dev);
 /*
  * Send k->send_bytes[r] bytes at k->send[r] to each other rank, and receive k->receive_bytes[r] at k->receive[r], in
@@ -80,7 +80,7 @@ const char *gpu_link_name(const struct gtu_device *dev);
  * and a failure ends the exchange.
  */
 int gpu_link_exchange(struct gpu_ranks *k, enum gtu_cargo cargo, bool into_inbox);
-/* @all + r * @stride = the @bytes[r] bytes at @mine of rank r; @stride is the largest of them. */
+/* @all + r * @stride = the @bytes[r] bytes at @mine of rank r; @stride is the largest of @bytes. */
 int gpu_link_gather(struct gpu_ranks *k, enum gtu_cargo cargo, CUdeviceptr mine, const uint64_t *bytes, uint64_t stride,
 		    CUdeviceptr all);
 

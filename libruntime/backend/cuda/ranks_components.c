@@ -15,7 +15,7 @@
 struct forest {
 	struct gpu_ranks *k;
 	CUdeviceptr label, base, queue, answer;
-	CUdeviceptr pairs;		/* n / 2 of them: more are not smaller than all labels */
+	CUdeviceptr pairs;		/* at most n / 2: more are not smaller than all labels */
 };
 
 static int flatten(struct forest *f)

@@ -27,7 +27,7 @@ struct gpu_link {
 	uint64_t host_bytes[2];
 };
 
-/* What the ranks must know of each other. */
+/* A rank's message about itself to the others. */
 struct card {
 	uint64_t process;		/* a random number */
 	uint64_t context;

@@ -374,7 +374,7 @@ TEST_F_TIMEOUT(peer, removal, 60)
 
 /*
  * An importer unmaps the memory before the device stops, whatever stops it, and maps it again
- * afterwards with its contents. It is told twice: of the stop, and that it can map again.
+ * afterwards with its contents. It is notified twice: of the stop, and that it can map again.
  */
 static void stop_and_go(struct __test_metadata *_metadata, FIXTURE_DATA(peer) *self, int stopped, bool keeps)
 {

@@ -78,11 +78,11 @@ holds "and is reported once" test "$(grep -c "algorithm 'nonsense'" "$err")" = 1
 exits 1 "a graph that is missing ends all" ranks 3 gtu run bfs no-such.gtu
 holds "and is reported once" test "$(grep -c "no-such.gtu" "$err")" = 1
 
-# ranks that differ: each process runs a line of its own
+# ranks that differ (not by mpirun's colon, with which Open MPI 5.0.7 crashes)
 exits 0 "generate makes another graph" gtu --quiet generate kronecker --scale 9 small.gtu
-exits 2 "processes with two graphs end" timeout 60 mpirun -n 1 gtu run bfs k.gtu --unit none : -n 1 gtu run bfs small.gtu --unit none
+exits 2 "processes with two graphs end" ranks 2 sh -c 'g=k; [ "$OMPI_COMM_WORLD_RANK" = 0 ] || g=small; exec gtu run bfs $g.gtu --unit none'
 says "the sentence names the rank" "rank 1.*(graph|vertices)"
-exits 2 "processes with two options end" timeout 60 mpirun -n 1 gtu run pr k.gtu --unit none : -n 1 gtu run pr k.gtu --unit none --damping 0.5
+exits 2 "processes with two options end" ranks 2 sh -c 'd=0.85; [ "$OMPI_COMM_WORLD_RANK" = 0 ] || d=0.5; exec gtu run pr k.gtu --unit none --damping $d'
 says "the sentence names the rank" "rank 1 has other options than rank 0"
 
 # A run that takes long, with a process that is interrupted; $1: command with the process id of rank 1.
@@ -93,7 +93,7 @@ long_run() {
 	timeout 90 mpirun -n 3 gtu run pr k.gtu --unit none --iterations 100000000 --output late.txt >long.out 2>long.err &
 	launcher=$!
 	for _ in {1..300}; do
-		pid=$(pgrep -P $(pgrep -P $launcher mpirun) -x gtu 2>/dev/null | sed -n 2p)
+		pid=$(pgrep -P "$(pgrep -P $launcher)" -x gtu 2>/dev/null | sed -n 2p)
 		[ -n "$pid" ] && break
 		sleep 0.1
 	done
@@ -106,10 +106,14 @@ long_run() {
 	echo "status $status after $((SECONDS - started)) s" >long.end
 	[ $status != 0 ] && [ $((SECONDS - started)) -le $((10 + ${SLACK:-15})) ] && [ ! -e late.txt ]
 }
-check "an interrupt ends all within seconds" long_run 'kill -INT $(pgrep -P $launcher mpirun)'
+needs pgrep
+check "an interrupt ends all within seconds" long_run 'kill -INT $(pgrep -P $launcher)'
 check "an interrupt of one process ends all within seconds" long_run 'kill -INT $pid'
 says "a sentence names it" "interrupted" long.err
 same "no temporary file is left" <(ls -A | grep -c 'late') <(echo 0)
+always
+needs mpirun
+given "this build lacks libgtu-mpi.so (apt-get install libopenmpi-dev, then make)" test -e "$bin/libgtu-mpi.so.1"
 
 exits 0 "rank-compare measures" "$root/tools/bench/rank-compare" d --gtu "$bin/gtu" --scale 8 --rounds 1 --ranks 1,2 --only bfs
 says "rank-compare prints a row for each number of ranks" \

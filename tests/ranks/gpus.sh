@@ -32,7 +32,7 @@ json "it has four algorithms over each, with the formula's bytes" bench.json '[r
 needs mpirun
 given "this build lacks libgtu-mpi.so (apt-get install libopenmpi-dev, then make)" test -e "$bin/libgtu-mpi.so.1"
 given "this mpirun is not Open MPI's, whose options the test uses" eval 'mpirun --version | grep -q "Open MPI"'
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export "${many_ranks[@]}"
 export OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_btl_vader_single_copy_mechanism=none
 # the fake NCCL is for threads
 for algorithm in bfs sssp pr cc; do

@@ -37,8 +37,8 @@ static bool good_level(struct validation *k, uint64_t v)
 	for (gtu_graph_edges(k->g, v, &e, &end); e < end; e++) {
 		const uint64_t other = k->integer[gtu_graph_target(k->g, e)];
 
-		if ((other == GTU_UNREACHED) != (level == GTU_UNREACHED) || other > level + 1)
-			return level == GTU_UNREACHED && other == GTU_UNREACHED;
+		if ((other == GTU_UNREACHED) != (level == GTU_UNREACHED) || (other != level && other > level + 1))
+			return false;
 		near = other < near ? other : near;
 	}
 	return !level || level == GTU_UNREACHED || near + 1 == level;

@@ -256,6 +256,7 @@ says "gtu bringup reports the lost function of a dead server" "the function was 
 fails_with 1 "gtu bringup refuses a socket without a server" "no server listens on none" gtu bringup --device socket:none
 
 # a board that is not the model: no units, one queue
+needs python3
 tiny() { # SCRIPT
 	python3 "$1" serve --socket "$work/tiny" >served 2>&1 &
 	server=$!
@@ -292,6 +293,7 @@ end_server
 tiny slow.py
 check "gtu bringup --time-scale 2 waits for it" gtu bringup --device "socket:$work/tiny" --only dma --time-scale 2
 end_server
+always
 fails_with 2 "gtu bringup refuses a time scale of 0" "time-scale" gtu bringup --time-scale 0
 
 fails_with 2 "gtu serve refuses an unknown bug" "nonsense" gtu serve --socket s --bug nonsense

@@ -244,7 +244,9 @@ for name in sys.argv[2:]:
     with open("%s/%s.fidelity" % (sys.argv[1], name), "w") as f:
         f.writelines("cause %s | * | * | - | not known: nothing was tried\n" % x for x in figures)
 END
+needs python3
 check "gtu lab report --complete passes if every miss has a cause" with_causes --complete
+always
 echo "stage one cause --figure 12 --set iru.prefetch=1" >>causes/iru.fidelity
 sed -i '1,$s/^cause 16 .*$/cause 16 | mean | * | one | a run without the row/' causes/iru.fidelity
 fails_with 3 "gtu lab report --complete refuses a run that lacks the row" "missed row" with_causes --complete

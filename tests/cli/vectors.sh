@@ -67,12 +67,14 @@ says "it skips streams" "^skip +vectors +iru.gtv: without LOGICAL_CYCLES" "$out"
 check "gtu bringup skips what the SCU lacks" gtu bringup --device model:absent_scu=filtering+grouping --check-vectors v
 says "the tables are skipped" "^skip +vectors +tables.gtv: job [0-9]+ is not in this build" "$out"
 # a board that is not the model
+needs python3
 python3 "$root/tests/tiny/tiny.py" serve --socket "$work/tiny" >served 2>&1 &
 server=$!
 at_exit kill $server 2>/dev/null
 wait_until $server grep -q " 00010000 .* $work/tiny$" /proc/net/unix
 check "gtu bringup runs vectors on another implementation" gtu bringup --device "socket:$work/tiny" --check-vectors v
 says "the other implementation passes basic.gtv" "^ok +vectors +basic.gtv: 256 jobs" "$out"
+always
 
 fails_with 2 "gtu bringup refuses vectors through a driver" "without its driver" gtu bringup --device /dev/gtu0 --export-vectors w
 fails_with 2 "gtu bringup refuses vectors with --only" "--only" gtu bringup --device model --only dma --check-vectors v

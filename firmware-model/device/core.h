@@ -122,6 +122,7 @@ bool gtu_dma_read(struct gtu_dev *dev, uint64_t addr, void *to, uint64_t bytes);
 void gtu_queue_doorbell(struct gtu_dev *dev, uint32_t queue, uint32_t reg, unsigned size,
 			uint64_t value);
 void gtu_queue_drop(struct gtu_dev *dev, struct gtu_hwq *q);	/* drop the job, release its unit */
+void gtu_queue_clear(struct gtu_hwq *q);	/* no job, no event, indices 0 */
 void gtu_queue_start(struct gtu_dev *dev, struct gtu_hwq *q);	/* indices 0, enabled */
 /*
  * Set the indices of both rings to @index; @head is the completion head. The queue has run no job

@@ -87,12 +87,10 @@ void gtu_dev_clear(struct gtu_dev *dev)
 	for (i = 0; i < dev->config.queues; i++) {
 		struct gtu_hwq *q = &dev->queue[i];
 
-		q->enabled = q->active = q->armed = q->event_due = q->error_due = false;
-		q->stalled = q->canceling = q->job.record_armed = false;
+		gtu_queue_clear(q);
+		q->enabled = false;
 		q->state = GTU_QUEUE_DISABLED;
 		q->id = i;
-		q->event_ring = GTU_RING_NONE;
-		q->sq_head = q->sq_tail = q->cq_head = q->cq_tail = 0;
 	}
 	memset(dev->context, 0, dev->config.contexts * sizeof(*dev->context));
 	memset(dev->event, 0, sizeof(dev->event));

@@ -181,11 +181,16 @@ void gtu_queue_drop(struct gtu_dev *dev, struct gtu_hwq *q)
 	gtu_queue_wake_all(dev);	/* a fence or a waiter for the unit may be runnable now */
 }
 
-void gtu_queue_start(struct gtu_dev *dev, struct gtu_hwq *q)
+void gtu_queue_clear(struct gtu_hwq *q)
 {
 	q->sq_head = q->sq_tail = q->cq_head = q->cq_tail = q->submit_low = 0;
 	q->armed = q->event_due = q->error_due = q->active = q->stalled = false;
 	q->canceling = q->job.record_armed = false;
+}
+
+void gtu_queue_start(struct gtu_dev *dev, struct gtu_hwq *q)
+{
+	gtu_queue_clear(q);
 	q->state = GTU_QUEUE_ENABLED;
 	q->enabled = true;
 	q->generation++;

@@ -44,7 +44,7 @@ def values(text):
         yield "error code", "-EINVAL" if text != "-EINVAL" else "-EIO"
     elif text in ("true", "false"):
         yield "truth value", "false" if text == "true" else "true"
-    elif re.fullmatch(r"GTU_(CPL|MBOX)_(?!OK$)[A-Z_0-9]+", text):
+    elif re.fullmatch(r"GTU_(CPL|MBOX)_(?!(?:E_)?OK$)[A-Z_0-9]+", text):
         yield "status", "0"
     elif re.search(r"(?<![<>=!\-])[<>]=?(?![<>=])|[=!]=|&&|\|\|", text) and "?" not in text:
         yield "negated value", "!(%s)" % text

@@ -80,7 +80,8 @@ TEST(cancel_is_idempotent_and_checks_its_range)
 	for (unsigned i = 0; i < 6; i++)
 		expect(f, 0, GTU_CPL_OK);
 	fx_submit_many(f, 0, &d, 6);
-	cancel(f, 0, 10);
+	cancel(f, 0, 9);
+	cancel(f, 0, 10);			/* replaces the smaller one */
 	cancel(f, 0, 10);
 	cancel(f, 0, 8);			/* does not revoke the larger one */
 	fx_run(f, 1 << 16);
@@ -344,6 +345,8 @@ TEST(a_stream_that_ends_before_its_record)
 	CHECK_EQ(f->irqs[1], 1);
 	fx_run(f, 1 << 16);
 	CHECK_EQ(f->irqs[1], 2);
+	fx_submit_run(f, 1, &nop);
+	CHECK_EQ(f->irqs[1], 2);		/* only once */
 }
 
 TEST(two_arms_and_both_doorbells)

@@ -477,7 +477,12 @@ TEST(aperture_regions)
 		memcpy(&v, a->at + i, 8);
 		CHECK(gtu_dev_read(f->dev, GTU_BAR_APERTURE, 65536 - 4096 + i, 8) == v);
 	}
-	EXPECT(r->base += 1, GTU_CPL_KEY, 1);
+	/* each part of the address may leave the aperture */
+	EXPECT(r->base += 8, GTU_CPL_KEY, 1);
+	EXPECT((r->base = 65536 + 8, r->length = 0), GTU_CPL_KEY, 1);
+	EXPECT((r->base = 65536 - 8, r->offset = 16), GTU_CPL_KEY, 1);
+	EXPECT((r->base = 0, r->offset = 65536 - 8, r->length = 16), GTU_CPL_KEY, 1);
+	EXPECT((r->offset = 0, r->length = 4096), GTU_CPL_OK, 0xff);
 }
 
 TEST(monitor_counts_requests)

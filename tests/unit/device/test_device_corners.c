@@ -84,6 +84,113 @@ TEST(very_large_limits)
 	CHECK_EQ(fx_do(f, &d, 0).status, GTU_CPL_OK);
 }
 
+/* A limit that a job just reaches is no error, at any step size. */
+TEST(a_limit_is_exceeded_by_one_cycle)
+{
+	static const uint64_t budget[] = { 1 << 20, 100, 1 };
+	struct gtu_hw_desc d[2];
+	struct gtu_hw_cpl c;
+	uint64_t need;
+	unsigned i, k;
+	struct fx *f = fx_open(NULL, 1);
+
+	d[0] = fx_fill(f, 32000);
+	d[1] = fx_stream(f, 1000, 1024, 0, NULL);
+	for (k = 0; k < 2; k++) {
+		fx_put(f, GTU_REG_CYCLE_LIMIT, 8, 1ull << 40);
+		need = fx_do(f, &d[k], 0).cycles;
+		for (i = 0; i < LENGTH(budget); i++) {
+			fx_put(f, GTU_REG_CYCLE_LIMIT, 8, need);
+			c = fx_do(f, &d[k], budget[i]);
+			CHECKF(c.status == GTU_CPL_OK && c.cycles == need, "job %u: status %u after %" PRIu64 " cycles", k, c.status,
+			       (uint64_t)c.cycles);
+			fx_put(f, GTU_REG_CYCLE_LIMIT, 8, need - 1);
+			CHECK_EQ(fx_do(f, &d[k], budget[i]).status, GTU_CPL_LIMIT);
+		}
+	}
+}
+
+TEST(a_reset_frees_units)
+{
+	struct fx *f = fx_open(NULL, 1);
+	struct gtu_hw_desc s = fx_stream(f, 100000, 2, 0, NULL);
+	const uint32_t status = GTU_PAGE_IRU + GTU_UREG_STATUS;
+
+	fx_submit_run(f, 0, &s);
+	CHECK_EQ(fx_reg(f, status, 4), 3);
+	fx_put(f, GTU_REG_RESET, 4, GTU_RESET_KEY);
+	CHECK_EQ(fx_reg(f, status, 4), 1);
+}
+
+TEST(state_of_a_queue)
+{
+	const struct gtu_hw_desc bad = { .opcode = 0xff, .reserved0 = 1 };
+	struct fx *f = fx_open_queues(2);
+	const uint64_t n = 1;
+
+	fx_command(f, GTU_MBOX_QUEUE_STATE, 1, &n);
+	CHECK_EQ(fx_reg(f, GTU_REG_MBOX_RESULT(2), 8), GTU_QUEUE_ENABLED);
+	fx_submit_run(f, 1, &bad);
+	fx_submit_run(f, 1, &nop);
+	fx_command(f, GTU_MBOX_QUEUE_STATE, 1, &n);
+	CHECK_EQ(fx_reg(f, GTU_REG_MBOX_RESULT(0), 8), 2 | 2ull << 32);
+	CHECK_EQ(fx_reg(f, GTU_REG_MBOX_RESULT(1), 8), 2);
+	fx_command(f, GTU_MBOX_QUEUE_DISABLE, 1, &n);
+	fx_command(f, GTU_MBOX_QUEUE_STATE, 1, &n);
+	CHECK_EQ(fx_reg(f, GTU_REG_MBOX_RESULT(2), 8), GTU_QUEUE_DISABLED);
+}
+
+static void unmap(struct fx *f, const void *at)
+{
+	for (unsigned i = 0; i < f->buffers; i++)
+		if (f->buffer[i].at == at)
+			fx_buffer_free(&f->buffer[i]);
+}
+
+TEST(a_completion_ring_without_memory)
+{
+	struct fx *f = fx_open_queues(2);
+	const uint64_t n = 1;
+
+	unmap(f, f->queue[1].cq);
+	fx_submit_run(f, 1, &nop);
+	CHECK_EQ(fx_reg(f, GTU_REG_ERROR, 4), GTU_ERROR_DMA | GTU_ERROR_QUEUE);
+	fx_command(f, GTU_MBOX_QUEUE_STATE, 1, &n);
+	CHECK_EQ(fx_reg(f, GTU_REG_MBOX_RESULT(2), 8), GTU_QUEUE_E_DMA);
+}
+
+TEST(a_region_table_without_memory)
+{
+	struct fx *f = fx_open(NULL, 1);
+	struct gtu_hw_desc d = fx_fill(f, 64);
+	struct gtu_hw_cpl c;
+
+	fx_command(f, GTU_MBOX_CTX_ENABLE, 4, (uint64_t[]){ 1, 1ull << 50, FX_TABLE_LOG2, 1 });
+	fx_queue_open(f, 1, 1, GTU_RING_NONE);
+	fx_submit_run(f, 1, &d);
+	CHECK(fx_poll(f, 1, &c));
+	CHECK(c.status == GTU_CPL_DMA && c.operand == 1);
+}
+
+TEST(a_stream_without_its_ring)
+{
+	struct fx *f = fx_open(NULL, 1);
+	struct gtu_hw_ring *ring;
+	struct gtu_hw_desc s = fx_stream(f, 100000, 2, 0, &ring);
+	struct gtu_hw_cpl c;
+
+	fx_submit_run(f, 0, &s);
+	CHECK_EQ(ring->waiting, 1);
+	unmap(f, ring);
+	fx_doorbell(f, 0, GTU_DB_KICK, 1);
+	fx_run(f, 1 << 16);
+	CHECK(fx_poll(f, 0, &c));
+	CHECK(c.status == GTU_CPL_DMA && c.operand == 2);
+	/* from the beginning: nothing runs */
+	c = fx_do(f, &s, 0);
+	CHECK(c.status == GTU_CPL_DMA && c.operand == 2 && c.cycles == 1);
+}
+
 TEST(a_stalled_stream_loses_its_exclusive_unit)
 {
 	struct fx *f = fx_open_queues(2);

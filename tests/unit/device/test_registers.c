@@ -161,7 +161,7 @@ TEST(device_tree_equals_registers)
 	};
 	static const uint32_t page[] = { GTU_PAGE_SCU, GTU_PAGE_IRU, GTU_PAGE_ZCM };
 	static uint8_t blob[GTU_FDT_WINDOW_SIZE];
-	struct fx *f = fx_open(&(struct gtu_dev_config){ .scu_width = 1, .iru_sets = 256 }, 1);
+	struct fx *f = fx_open(&(struct gtu_dev_config){ .scu_width = 1, .iru_sets = 256, .unknown_unit = true }, 1);
 	uint32_t length = (uint32_t)fx_reg(f, GTU_REG_FDT_LENGTH, 4), i, n;
 	int node, bytes, params = 0;
 
@@ -185,6 +185,7 @@ TEST(device_tree_equals_registers)
 		node = fdt_path_offset(blob, path);
 		CHECKF(node >= 0, "no node %s", path);
 		CHECK_EQ(fdt32_ld(fdt_getprop(blob, node, "reg", NULL)), page[i]);
+		CHECK_EQ(fdt32_ld(fdt_getprop(blob, node, "gtu,version", NULL)), fx_reg(f, page[i] + GTU_UREG_VERSION, 4));
 		n = 0;
 		for (int p = fdt_first_property_offset(blob, node); p >= 0; p = fdt_next_property_offset(blob, p)) {
 			const char *name;
@@ -232,6 +233,8 @@ TEST(mailbox_rejects_invalid_commands)
 		{ GTU_MBOX_EVENT_ENABLE, { 1, 4098, 4, 1 }, GTU_MBOX_E_ARG },
 		{ GTU_MBOX_EVENT_DISABLE, { 1 }, GTU_MBOX_E_STATE },
 	};
+	const struct gtu_dev_config no_counters = { .caps_off = GTU_CAP_CTX_COUNTERS };
+	const uint64_t context = 0;
 	struct fx *f = fx_open(NULL, 1);
 
 	for (unsigned i = 0; i < LENGTH(bad); i++) {
@@ -239,6 +242,11 @@ TEST(mailbox_rejects_invalid_commands)
 		CHECKF(fx_mailbox_status(f) == bad[i].status, "command %u (row %u) gave %u, expected %u",
 		       bad[i].command, i, fx_mailbox_status(f), bad[i].status);
 	}
+	/* the largest ring is none of them */
+	fx_event_ring_open(f, 1, fx_reg(f, GTU_REG_MAX_RING, 4), 1);
+	f = fx_open(&no_counters, 1);
+	fx_mailbox(f, GTU_MBOX_CTX_COUNTERS, 1, &context);
+	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_E_COMMAND);
 }
 
 TEST(invalid_configurations_are_rejected)
@@ -255,6 +263,44 @@ TEST(invalid_configurations_are_rejected)
 		const char *why = NULL;
 
 		CHECKF(!gtu_dev_create(&bad[i], &ops, NULL, &why) && why, "configuration %u was accepted", i);
+	}
+}
+
+TEST(a_rejected_parameter_is_named_with_its_limits)
+{
+	static const struct gtu_host_ops ops = { .dma = fx_dma };
+	const char *why = NULL;
+
+	CHECK(!gtu_dev_create(&(struct gtu_dev_config){ .iru_queue_depth = 31 }, &ops, NULL, &why));
+	CHECKF(strstr(why, "is 31: it must be at least "), "%s", why);
+	CHECK(!gtu_dev_create(&(struct gtu_dev_config){ .scu_width = 3 }, &ops, NULL, &why));
+	CHECKF(strstr(why, "is 3: it must be a power of two, at least "), "%s", why);
+	CHECK(!gtu_dev_create(&(struct gtu_dev_config){ .scu_fifo_bytes = 5000 }, &ops, NULL, &why));
+	CHECKF(strstr(why, "is 5000: it must be a multiple of 128, at least "), "%s", why);
+}
+
+TEST(registers_of_every_page)
+{
+	static const struct gtu_dev_config build[] = { { 0 }, { .absent_units = 0x1f }, { .unknown_unit = 1 } };
+	unsigned i, offset, size, write;
+
+	for (i = 0; i < LENGTH(build); i++) {
+		struct fx *f = fx_open(&build[i], 1);
+
+		for (offset = GTU_PAGE; offset < GTU_FDT_WINDOW; offset += 4)
+			for (size = 4; size <= 8; size += 4)
+				fx_reg(f, offset, size);
+		CHECK_EQ(fx_reg(f, GTU_REG_MAGIC, 4), GTU_MAGIC);
+		/* the last register of a page does not exist, whether it is read or written */
+		for (offset = 2 * GTU_PAGE - 4; offset < GTU_FDT_WINDOW; offset += GTU_PAGE)
+			for (write = 0; write < 2; write++) {
+				fx_put(f, GTU_REG_ERROR, 4, GTU_ERROR_REGISTER);
+				if (write)
+					fx_put(f, offset, 4, 1);
+				else
+					CHECK_EQ(fx_reg(f, offset, 4), 0);
+				CHECK_EQ(fx_reg(f, GTU_REG_ERROR_INFO, 8), offset);
+			}
 	}
 }
 

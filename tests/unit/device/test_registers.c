@@ -138,6 +138,12 @@ TEST(invalid_accesses_set_error)
 		CHECK_EQ(fx_reg(f, GTU_REG_ERROR, 4), 0);
 	}
 	CHECK(f->irqs[0] == i);		/* vector 0, once per error */
+	for (i = 0; i < 2; i++) {	/* likewise for writes */
+		fx_put(f, wrong[i].offset, wrong[i].size, 0);
+		CHECK_EQ(fx_reg(f, GTU_REG_ERROR, 4), GTU_ERROR_REGISTER);
+		CHECK_EQ(fx_reg(f, GTU_REG_ERROR_INFO, 8), wrong[i].offset);
+		fx_put(f, GTU_REG_ERROR, 4, GTU_ERROR_REGISTER);
+	}
 	fx_put(f, GTU_REG_MAGIC, 4, 0);	/* read-only: ignored without an error */
 	CHECK_EQ(fx_reg(f, GTU_REG_MAGIC, 4), GTU_MAGIC);
 	CHECK_EQ(fx_reg(f, GTU_REG_ERROR, 4), 0);
@@ -232,6 +238,7 @@ TEST(mailbox_rejects_invalid_commands)
 		{ GTU_MBOX_EVENT_ENABLE, { 1, 4096, 4, 33 }, GTU_MBOX_E_INDEX },
 		{ GTU_MBOX_EVENT_ENABLE, { 1, 4098, 4, 1 }, GTU_MBOX_E_ARG },
 		{ GTU_MBOX_EVENT_DISABLE, { 1 }, GTU_MBOX_E_STATE },
+		{ GTU_MBOX_EVENT_DISABLE, { 33 }, GTU_MBOX_E_INDEX },
 	};
 	const struct gtu_dev_config no_counters = { .caps_off = GTU_CAP_CTX_COUNTERS };
 	const uint64_t context = 0;

@@ -85,6 +85,7 @@ always
 # gtu bench gpu, with the GPU's kernels as CPU code
 export GTU_CUDA_LIBRARY=$root/build/tests/fake/libcuda-cpu.so.1
 given "there is no libcuda-cpu.so.1: make unit-tests builds it with a C++ compiler" test -e "$GTU_CUDA_LIBRARY"
+needs_kernels
 bench_gpu() { gtu bench gpu --sources 1 --sssp-sources 1 --iterations 2 "$@"; }
 check "gtu bench gpu runs on a graph by rule" bench_gpu --graph rule:8:6 --only bfs,sssp,cc,pr,auto --validate --verify --gpu-memory 0
 for x in bfs sssp cc pr; do

@@ -91,7 +91,7 @@ told 1 "no driver" /dev/gtu0 "as root: modprobe gtu|is it on the bus" gtu run bf
 always
 told 2 "a device file of another driver" /dev/null "use a device node such as /dev/gtu0" gtu run bfs g.txt --device /dev/null
 told 2 "an unknown kind of device" '"gpu"' 'use "model".*"/dev/gtu0", "cuda:0", or a list' gtu run bfs g.txt --device gpu
-given "gtu was built without nvcc" eval '! gtu run bfs g.txt --device cuda:0 2>&1 | grep -q "without nvcc"'
+needs_kernels
 told 1 "no GPU driver" libcuda "install NVIDIA's driver, or use another device" \
 	env GTU_CUDA_LIBRARY=libcuda-that-nobody-has.so.1 gtu run bfs g.txt --device cuda:0
 given "there is no libcuda-old.so.1: make unit-tests builds it" test -e "$root/build/tests/fake/libcuda-old.so.1"

@@ -328,7 +328,7 @@ says "the drawing of gtu bench units has the bars of the unit" "memcpy of the sa
 exits 2 "gtu bench lab refuses --plot" gtu bench lab --plot x.svg
 exits 2 "gtu bench units refuses --json and --plot on standard output" gtu bench units --plot - --json -
 given "there is no $fake: make unit-tests builds it" test -e "$fake"
-given "gtu was built without nvcc" eval '! GTU_CUDA_LIBRARY=$fake gtu run bfs k.gtu --device cuda:0 2>&1 | grep -q "without nvcc"'
+needs_kernels
 export GTU_CUDA_LIBRARY=$fake ASAN_OPTIONS=detect_leaks=0
 check "gtu bench gpu --plot runs" gtu bench gpu --graph kronecker:8 --link 2M --sources 1 --sssp-sources 1 --iterations 2 --json gpu.json --plot gpu.svg
 json "the benchmark has a cold time that contains the preparation" gpu.json \

@@ -140,6 +140,11 @@ needs_root() {
 	given "only root with setpriv can run a command as another user" eval '[ "$(id -u)" = 0 ] && nobody true'
 }
 
+# needs_kernels: gtu has the kernels of a GPU
+needs_kernels() {
+	given "gtu was built without nvcc" eval '! gtu info --device cuda:0 2>&1 | grep -q "without nvcc"'
+}
+
 # with_sys FOLDER COMMAND...: runs the command as the same user with FOLDER in place of /sys
 with_sys() {
 	local mount='mount --bind "$1" /sys && shift && "$@"'

@@ -90,7 +90,6 @@ static uint32_t queue_enable(struct gtu_dev *dev, const uint64_t *arg)
 	q = &dev->queue[arg[0]];
 	if (q->enabled || !dev->context[arg[1]].enabled)
 		return GTU_MBOX_E_STATE;
-	q->id = (uint32_t)arg[0];
 	q->context = (uint32_t)arg[1];
 	q->sq = arg[2];
 	q->cq = arg[3];

@@ -518,6 +518,13 @@ TEST(monitor_counts_requests)
 	fx_put(f, GTU_PAGE_ZCM + GTU_UREG_CTRL, 4, GTU_CTRL_SNAPSHOT);
 	for (unsigned i = 0; i < GTU_ZCM_COUNTERS; i++)
 		CHECK_EQ(fx_reg(f, GTU_PAGE_ZCM + GTU_UREG_COUNTER(i), 8), 0);
+	/* accesses of the aperture are none of the host's memory */
+	f->table[GTU_KEY_SLOT(ka)].flags |= GTU_REGION_APERTURE;
+	f->table[GTU_KEY_SLOT(ka)].base = 0;
+	fx_do(f, &d, 1 << 20);
+	fx_put(f, GTU_PAGE_ZCM + GTU_UREG_CTRL, 4, GTU_CTRL_SNAPSHOT);
+	CHECK_EQ(fx_reg(f, GTU_PAGE_ZCM + GTU_UREG_COUNTER(GTU_ZCM_C_BYTES(GTU_ZCM_HOST_READ)), 8), 0);
+	CHECK(fx_reg(f, GTU_PAGE_ZCM + GTU_UREG_COUNTER(GTU_ZCM_C_BYTES(GTU_ZCM_HOST_WRITE)), 8) > 0);
 	fx_put(f, GTU_PAGE_ZCM + GTU_UREG_SET(0), 4, 2);
 	CHECK_EQ(fx_reg(f, GTU_REG_ERROR, 4), GTU_ERROR_REGISTER);
 	free(shown);

@@ -210,6 +210,14 @@ TEST(a_stalled_stream_loses_its_exclusive_unit)
 	/* a waiter that stays does; the ring alone notifies the consumer */
 	fx_queue_open(f, 1, 0, GTU_RING_NONE);
 	fx_submit_run(f, 1, &other);
+	gtu_dev_idle(f->dev, GTU_STALL_LIMIT * 3 / 4);
+	/* a consumer that takes a record has all of the time again */
+	__atomic_store_n(&ring->consumer, 1, __ATOMIC_RELEASE);
+	fx_doorbell(f, 0, GTU_DB_KICK, 1);
+	fx_run(f, 1 << 16);
+	gtu_dev_idle(f->dev, GTU_STALL_LIMIT * 3 / 4);
+	fx_run(f, 1 << 16);
+	CHECK(!fx_poll(f, 0, &c));
 	gtu_dev_idle(f->dev, GTU_STALL_LIMIT);
 	fx_run(f, 1 << 16);
 	CHECK(fx_poll(f, 0, &c));
@@ -264,6 +272,23 @@ TEST(an_exclusive_unit_is_shared_fairly)
 		}
 			CHECKF(done < 16, "%u streams of one context ran before the other context's one", done);
 	}
+}
+
+TEST(queues_of_a_context_take_turns)
+{
+	struct fx *f = fx_open_queues(3);
+	struct gtu_hw_desc d = fx_fill(f, 1 << 16);
+	unsigned ended[3] = { 0 }, n;
+	struct gtu_hw_cpl c;
+
+	for (n = 0; n < 3; n++)
+		fx_submit_many(f, n, &d, 12);
+	while (ended[0] + ended[1] + ended[2] < 18) {
+		gtu_dev_step(f->dev, 100);
+		for (n = 0; n < 3; n++)
+			ended[n] += fx_poll(f, n, &c);
+	}
+	CHECKF(ended[0] > 3 && ended[1] > 3 && ended[2] > 3, "%u, %u and %u of 12 jobs", ended[0], ended[1], ended[2]);
 }
 
 TEST(events_of_disabled_queues_and_late_rings)

@@ -176,6 +176,7 @@ TEST(device_tree_equals_registers)
 		blob[i] = (uint8_t)fx_reg(f, GTU_FDT_WINDOW + i, 1);
 	CHECK_EQ(crc32(0, blob, length), fx_reg(f, GTU_REG_FDT_CRC, 4));
 	CHECK_EQ(fdt_check_full(blob, length), 0);
+	CHECK(fdt_getprop(blob, 0, "model", NULL));
 	for (i = 0; i < LENGTH(same); i++) {
 		const void *p = fdt_getprop(blob, 0, same[i].property, &bytes);
 
@@ -251,6 +252,8 @@ TEST(mailbox_rejects_invalid_commands)
 	}
 	/* the largest ring is none of them */
 	fx_event_ring_open(f, 1, fx_reg(f, GTU_REG_MAX_RING, 4), 1);
+	fx_mailbox(f, GTU_MBOX_EVENT_ENABLE, 4, (uint64_t[]){ 1, 4096, 4, 1 });	/* enabled already */
+	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_E_STATE);
 	f = fx_open(&no_counters, 1);
 	fx_mailbox(f, GTU_MBOX_CTX_COUNTERS, 1, &context);
 	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_E_COMMAND);

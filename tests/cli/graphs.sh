@@ -217,7 +217,17 @@ check "gtu run writes the source's name as JSON" gtu run bfs names.gtu --source 
 json "the JSON has the source's id and name" names.json 'd["source"] == 1 and d["source_name"] == "bob"'
 check "gtu run writes JSON for a graph without names" gtu run bfs good.gtu --source 10 --json ids.json
 json "the JSON of a graph without names has only ids" ids.json 'd["source"] == 10 and "source_name" not in d'
-fails_with 2 "gtu run refuses a name that no vertex has" "no vertex named 'dave'" gtu run bfs names.gtu --source dave
+fails_with 2 "gtu run names the container in which no vertex has the name" "gtu: names.gtu has no vertex named 'dave'$" \
+	gtu run bfs names.gtu --source dave
+fails_with 2 "gtu run suggests a source's name" "names.gtu has no vertex named 'alise'; did you mean 'alice'\?$" \
+	gtu run bfs names.gtu --source alise
+fails_with 2 "gtu run suggests a name in other letters" "no vertex named 'CAROL'; did you mean 'carol'\?$" \
+	gtu run bc names.txt --names --source bob,CAROL
+fails_with 2 "gtu run suggests a target's name" "no vertex named 'bobb'; did you mean 'bob'\?$" \
+	gtu run stcon names.gtu --source alice --target bobb
+check "gtu generate writes a container" gtu generate uniform --vertices 10 --seed 1 made.gtu --quiet
+fails_with 2 "gtu run names the container that lacks an id" "the 10 vertices of made.gtu have ids 0 to 9$" gtu run bfs made.gtu --source 10
+prints "gtu run prints the rule of a generated graph" "^graph +uniform n=10 " gtu run bfs made.gtu --source 1
 fails_with 2 "gtu run refuses a name where vertices have none" "--source 'bob' is not a number .* have no names" gtu run bfs good.gtu --source bob
 fails_with 2 "gtu run refuses a target's name where vertices have none" "--target 'bob' is not a number" gtu run stcon good.gtu --source 10 --target bob
 printf '2 1\n2\n1\n' >metis.graph

@@ -82,7 +82,8 @@ struct run {
 	const char *direction;		/* as given, or NULL */
 	const char *output, *json;	/* files, "-", or NULL */
 	const char *parts;		/* folder, or NULL */
-	struct gtu_graph graph;		/* as opened, with the selected weights */
+	struct gtu_graph graph;		/* as opened, with the selected weights; its name is that of the file */
+	const char *graph_name;		/* of a generated graph: its rule */
 	struct gtu_device *dev;
 	const struct gtu_ranks *ranks;	/* of several processes, or NULL */
 	uint64_t first, end;		/* vertices of this process */

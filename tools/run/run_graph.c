@@ -15,6 +15,7 @@
 
 #define RANDOM_WEIGHTS 255
 #define SOURCES 16			/* default of --sources */
+#define NAMES_COMPARED (1u << 20)	/* vertices whose names are compared for a suggestion: below a second */
 
 /*
  * Derive each edge's weight, 1 to 255, from the ids of its ends: equal in both directions and all
@@ -92,6 +93,23 @@ static int vertex_with_most_edges(struct run *r, uint64_t *v, struct gtu_error *
 	return run_ranks_choose(r, max, v, err);
 }
 
+/* Add the most similar name of @g to the message that no vertex has the name @word. */
+static void suggest_name(const struct gtu_graph *g, const char *word, struct gtu_error *err)
+{
+	const size_t at = strlen(err->text);
+	unsigned best = CLI_NEAR(word);
+	char name[256], nearest[256] = "";
+	uint64_t v;
+
+	for (v = 0; v < g->n && v < NAMES_COMPARED; v++) {
+		snprintf(name, sizeof(name), "%s", vertex_label(g, v));
+		if (cli_nearer(word, name, &best))
+			memcpy(nearest, name, sizeof(name));
+	}
+	if (*nearest)
+		snprintf(err->text + at, sizeof(err->text) - at, "; did you mean '%s'?", nearest);
+}
+
 /* The vertex that @word names, up to a comma: by its name if the graph has names, else by its id. */
 static int find_vertex(const struct request *q, const char *option, const char *word, uint64_t *v, struct gtu_error *err)
 {
@@ -106,13 +124,16 @@ static int find_vertex(const struct request *q, const char *option, const char *
 		return gtu_fail(err, GTU_ERR_NOMEM, "no memory for a vertex");
 	errno = 0;
 	id = strtoull(text, &end, 10);
-	if (gtu_graph_vertex_name(g, 0, &bytes))
+	if (gtu_graph_vertex_name(g, 0, &bytes)) {
 		rc = gtu_graph_vertex_by_name(g, text, v, err);
-	else if (!isdigit((unsigned char)*text) || *end || errno)
+		if (rc == GTU_ERR_USAGE)
+			suggest_name(g, text, err);
+	} else if (!isdigit((unsigned char)*text) || *end || errno) {
 		rc = gtu_fail(err, GTU_ERR_USAGE, "%s '%s' is not a number from 0 to %llu, and the vertices of %s have no names",
 			      option, text, (unsigned long long)UINT64_MAX, g->name);
-	else
+	} else {
 		rc = gtu_graph_vertex(g, id, v, err);
+	}
 	free(text);
 	return rc;
 }
@@ -226,6 +247,7 @@ static int open_graph(struct request *q, const struct gtu_read_options *read, st
 int run_open_graph(struct request *q, struct gtu_error *err)
 {
 	struct gtu_read_options read = { .direction = q->direction, .names = q->names };
+	const char *slash = strrchr(q->run.path, '/');
 	double start = gtu_now_s();
 	int rc;
 
@@ -247,6 +269,9 @@ int run_open_graph(struct request *q, struct gtu_error *err)
 	if (rc)
 		return rc;
 	q->run.graph = *q->graph;
+	/* a container keeps the name of the file that it was made of; messages name the file that the user gave */
+	q->run.graph_name = q->graph->name;
+	snprintf(q->run.graph.name, sizeof(q->run.graph.name), "%s", slash ? slash + 1 : q->run.path);
 	q->run.end = q->graph->n;
 	if (q->graph->flags & GTU_GRAPH_PART)
 		rc = gtu_ranks_range(q->run.dev, q->graph, &q->run.first, &q->run.end, err);

@@ -326,7 +326,7 @@ void run_print(const struct run *r, FILE *to)
 {
 	const struct gtu_graph *g = &r->graph;
 
-	fprintf(to, "graph     %s: %s, %s (%s)\n", cli_printable(g->name), vertices(g->n),
+	fprintf(to, "graph     %s: %s, %s (%s)\n", cli_printable(r->graph_name), vertices(g->n),
 		edges(g->m), g->flags & GTU_GRAPH_DIRECTED ? "directed" : "undirected, each both ways");
 	if (run_has_source(r))
 		fprintf(to, "source    %s%s\n", vertex_label(g, r->opt.source),

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -133,20 +134,28 @@ static unsigned edit_distance(const char *a, const char *b)
 	return d[(i - 1) % 3][n];
 }
 
+bool cli_nearer(const char *word, const char *name, unsigned *best)
+{
+	const size_t length = strlen(word);
+	unsigned distance = edit_distance(word, name);
+
+	/* the beginning of a name, and any word in capitals, are near however many letters differ */
+	if (length > 1 && !strncasecmp(word, name, length))
+		distance = name[length] != 0;
+	if (distance >= *best || distance >= strlen(name))
+		return false;
+	*best = distance;
+	return true;
+}
+
 const char *cli_nearest(const char *word, const char *const *list)
 {
-	unsigned best = strlen(word) / 3 + 2, distance;
+	unsigned best = CLI_NEAR(word);
 	const char *nearest = NULL;
 
-	for (; *list; list++) {
-		distance = edit_distance(word, *list);
-		if (strlen(word) > 1 && !strncmp(word, *list, strlen(word)))
-			distance = 0;
-		if (distance < best && distance < strlen(*list)) {
-			best = distance;
+	for (; *list; list++)
+		if (cli_nearer(word, *list, &best))
 			nearest = *list;
-		}
-	}
 	return nearest;
 }
 

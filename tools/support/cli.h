@@ -59,6 +59,12 @@ const char *cli_printable(const char *text);
  * ':', and suggest the nearest known option. Requires opterr = 0. Returns CLI_USAGE.
  */
 int cli_option(int argc, char **argv, int returned, const struct option *known);
+/*
+ * Whether @name is more similar to @word than *best says, which then is the new bound. To find the most
+ * similar name, call it with each one; *best starts as CLI_NEAR(word).
+ */
+bool cli_nearer(const char *word, const char *name, unsigned *best);
+#define CLI_NEAR(word) ((unsigned)strlen(word) / 3 + 2)
 /* The member of a NULL-terminated list that is most similar to @word; NULL if none is similar. */
 const char *cli_nearest(const char *word, const char *const *list);
 /* The index of @word in the list, or -1 after a message that names @what and the choices. */

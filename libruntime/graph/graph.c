@@ -198,7 +198,7 @@ int gtu_graph_check_rows(const struct gtu_graph *g, const char *name, const stru
 
 		if (at < last || at > g->m || (v == 0 && at) || (v == g->n && at != g->m))
 			return gtu_fail(err, GTU_ERR_INPUT,
-					"%s: row offset %llu is %llu; offsets must ascend from 0 to the %llu edges",
+					"%s: row offset %llu is %llu; offsets must ascend from 0 to the %llu edges: the graph is damaged",
 					name, (unsigned long long)v, (unsigned long long)at, (unsigned long long)g->m);
 		last = at;
 		if (v % GTU_TICK_ITEMS == 0 && gtu_tick(progress, "checking rows", v, g->n))

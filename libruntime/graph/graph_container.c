@@ -169,8 +169,8 @@ static int check_header(const struct gtu_container_header *h, uint64_t file_byte
 				name, h->version, GTU_CONTAINER_VERSION, GTU_CONTAINER_COMPRESSED);
 	if (h->sum != gtu_container_header_sum(h))
 		return gtu_fail(err, GTU_ERR_INPUT,
-				"%s: the header's checksum is %016llx, but its content gives "
-				"%016llx", name,
+				"%s: the header is damaged: its checksum is %016llx, but its content gives %016llx; "
+				"write or copy the file again", name,
 				(unsigned long long)h->sum, (unsigned long long)gtu_container_header_sum(h));
 	if (h->flags & ~(GTU_GRAPH_DIRECTED | GTU_GRAPH_SORTED))
 		return gtu_fail(err, GTU_ERR_INPUT, "%s: header flags 0x%x are unknown to this build", name,
@@ -252,7 +252,7 @@ static int check_sum(const struct gtu_graph *g, const struct gtu_container_heade
 	if (sum_value(&s) != part(h, i)->sum)
 		return gtu_fail(err, GTU_ERR_INPUT,
 				"%s: the %s section is damaged: its checksum is %016llx, "
-				"but its content gives %016llx",
+				"but its content gives %016llx; write or copy the file again",
 				gtu_graph_label(g), section_name[i], (unsigned long long)part(h, i)->sum,
 				(unsigned long long)sum_value(&s));
 	return 0;

@@ -146,8 +146,8 @@ int gtu_advise_write(const char *path, int reason, struct gtu_error *err)
 	case EDQUOT: what = "free space there, or name a file on another disk"; break;
 	case EFBIG: what = "raise the limit on a file's size (`ulimit -f`), or name a file on another disk"; break;
 	}
-	return gtu_fail(err, GTU_ERR_FAIL, "%s: cannot be written: %s; %s", path, strerror(reason),
-			what);
+	return gtu_fail(err, GTU_ERR_FAIL, "%s: cannot be written: %s; %s", !strcmp(path, "-") ? "standard output" : path,
+			strerror(reason), what);
 }
 
 uint64_t gtu_pinned_bytes(const char *status)

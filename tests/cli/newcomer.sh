@@ -23,9 +23,12 @@ printf '1 2\n2 3\n3 4\n' >g.txt
 printf '1 2 -3\n2 3 1\n' >negative.txt
 printf '7 7\n' >one.txt
 : >empty.txt
+echo '# no edges' >comment.txt
 mkdir folder
 gtu generate uniform --vertices 1000 u.gtu --quiet
 head -c 5000 u.gtu >cut.gtu
+cp u.gtu damaged.gtu
+printf Z | dd of=damaged.gtu bs=1 seek=40 conv=notrunc status=none
 head -c 3000 "$bin/gtu" >noise.bin
 gzip -c g.txt >g.gz
 head -c 25 g.gz >cut.gz
@@ -35,6 +38,9 @@ told 3 "a missing file" nonesuch.txt "check its name and directory" gtu stat non
 told 3 "a path through a file" g.txt/x "check its name and directory" gtu stat g.txt/x
 told 3 "a folder as a graph" folder "name a file in it" gtu run bfs folder
 told 3 "an empty file" empty.txt "write or fetch it again" gtu stat empty.txt
+told 3 "a file of comments" "comment.txt: there are no edges in 1 line" "a line of two ids" gtu run bfs comment.txt
+told 3 "a damaged header" "damaged.gtu: the header is damaged" "write or copy the file again" gtu run bfs damaged.gtu
+told 3 "a missing report" nowhere.json "check its name and directory" gtu report nowhere.json
 told 3 "a file that is no graph" noise.bin "'gtu convert --help' lists the formats" gtu stat noise.bin
 told 3 "a truncated container" cut.gtu "cut short: .* write or copy it again" gtu run bfs cut.gtu
 told 3 "a truncated gzip file" cut.gz "ends before its end mark|cut short" gtu stat cut.gz
@@ -107,6 +113,11 @@ told 2 "an unknown parameter" scu_wdth "gtu info --tables UNIT" gtu info --devic
 told 2 "an unknown verb" rnu "did you mean 'run'\?" gtu rnu
 told 2 "an algorithm without its verb" pagerank "did you mean 'run pagerank'\?" gtu pagerank g.txt
 told 2 "an unknown algorithm" bsf "did you mean bfs\?" gtu run bsf g.txt
+told 2 "an algorithm in capitals" BFS "did you mean bfs\?" gtu run BFS g.txt
+told 2 "an algorithm behind the graph" "ALGORITHM and GRAPH" "did you mean 'run bfs g.txt'\?" gtu run g.txt bfs
+told 2 "a graph without a verb" g.txt "'gtu stat g.txt'" gtu g.txt
+told 2 "one name of two" "1 name is given" "OUT.gtu" gtu generate kronecker --scale 4
+told 2 "a number with another unit" 1e6 "K, M or G" gtu generate uniform --vertices 1e6 x.gtu
 told 2 "an unknown unit" scuu "did you mean scu\?" gtu run bfs g.txt --unit scuu
 told 2 "an unknown option" --sorce "did you mean --source\?" gtu run bfs g.txt --sorce 1
 told 2 "a missing value" --source "needs a value" gtu run bfs g.txt --source
@@ -133,6 +144,8 @@ told 1 "a format that cannot hold the graph" x.sg "--adapt .* renumbers them" gt
 given "no device file can be made here" eval 'mknod full c 1 7 && ! echo 2>/dev/null >full'
 told 1 "a full disk" full "free space there" gtu run bfs g.txt --output full
 told 1 "standard output on a full disk" "standard output" "where there is space" bash -c 'exec gtu info >full'
+told 1 "values on a full standard output" "standard output" "free space there" bash -c 'exec gtu run bfs g.txt --output - >full'
+told 1 "a description on a full standard output" "standard output" "free space there" bash -c 'exec gtu stat g.txt >full'
 always
 told 1 "a limit on file sizes" k.gtu "limit on a file's size|File too large" \
 	bash -c 'ulimit -f 8; exec gtu generate kronecker --scale 14 k.gtu --quiet'
@@ -151,6 +164,7 @@ holds "gtu run fails when its output becomes a folder while it runs" test $code 
 says "gtu run says why it cannot write, or where the result is" "late: (cannot rename the complete temporary file to this name: .* the result is in late\.|cannot be written: Is a directory; it is a directory)" lost
 
 # ---- the socket ----
+told 1 "a socket in a missing folder" nowhere/s "create its directory first" gtu serve --socket nowhere/s
 printf 'no socket\n' >sock
 told 1 "a socket's path that is a file" sock "choose another path" gtu serve --socket sock
 rm sock

@@ -170,7 +170,8 @@ int cmd_generate(int argc, char **argv)
 		}
 	}
 	if (argc - optind != 2)
-		return cli_usage("takes KIND and OUT.gtu, but %d names are given", argc - optind);
+		return cli_usage("takes KIND and OUT.gtu, but %d name%s given", argc - optind,
+				 argc - optind == 1 ? " is" : "s are");
 	kind = find_kind(argv[optind]);
 	if (kind < 0)
 		return CLI_USAGE;

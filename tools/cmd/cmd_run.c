@@ -374,6 +374,8 @@ static int parse(int argc, char **argv, struct request *q)
 	}
 	if (argc - optind > 2)
 		return cli_usage("unexpected argument '%s'", argv[optind + 2]);
+	if (!run_has_kind(argv[optind]) && run_has_kind(argv[optind + 1]))
+		return cli_usage("expects ALGORITHM and GRAPH in this order: did you mean 'run %s %s'?", argv[optind + 1], argv[optind]);
 	q->run.kind = run_kind(argv[optind]);
 	if (!q->run.kind)
 		return CLI_USAGE;

@@ -209,7 +209,8 @@ static int start_listening(struct server *s, struct gtu_error *err)
 	code = s->listener < 0 || bind(s->listener, (struct sockaddr *)&addr, sizeof(addr));
 	umask(mask);
 	if (code)
-		return gtu_fail(err, GTU_ERR_FAIL, "cannot create the socket %s: %s", s->path, strerror(errno));
+		return gtu_fail(err, GTU_ERR_FAIL, "cannot create the socket %s: %s%s", s->path, strerror(errno),
+				errno == ENOENT ? "; create its directory first, or choose another path" : "");
 	/* at once: a machine may connect as soon as the path exists */
 	if (listen(s->listener, 4) || lstat(s->path, &s->made))
 		return gtu_fail(err, GTU_ERR_FAIL, "cannot listen on %s: %s", s->path, strerror(errno));

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "libruntime/support/advice.h"
 #include "tools/support/graph_options.h"
 #include "tools/support/graph_order.h"
 #include "tools/support/json.h"
@@ -253,7 +254,7 @@ int cmd_stat(int argc, char **argv)
 		cli_clear_bar();
 		print_stat(argv[optind], g, &stat, &order);
 		if (fflush(stdout))
-			rc = gtu_fail(&err, GTU_ERR_FAIL, "cannot write: %s", strerror(errno));
+			rc = gtu_advise_write("-", errno, &err);
 	}
 	gtu_graph_close(g);
 	return cli_exit(&err, rc);

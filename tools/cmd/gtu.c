@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tools/run/run.h"
 #include "tools/support/cli.h"
@@ -56,6 +57,8 @@ static int unknown_verb(const char *name)
 	nearest = cli_nearest(name, names);
 	if (nearest)
 		return cli_usage("unknown verb '%s'; did you mean '%s'?", name, nearest);
+	if (!access(name, F_OK))
+		return cli_usage("unknown verb '%s'; of a graph file, 'gtu stat %s' prints the properties", name, name);
 	return cli_usage("unknown verb '%s'", name);
 }
 

@@ -229,7 +229,7 @@ bool cli_u64(const char *what, const char *text, uint64_t min, uint64_t max, uin
 		end += shift != 0;
 	}
 	if (*text < '0' || *text > '9' || *end) {
-		cli_usage("%s '%s' is not a whole number", what, text);
+		cli_usage("%s '%s' is not a whole number; K, M or G behind it multiplies it by a power of 1024", what, text);
 		return false;
 	}
 	if (errno || (v << shift) >> shift != v || v << shift < min || v << shift > max) {

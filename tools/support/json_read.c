@@ -367,7 +367,7 @@ int json_read(const char *path, struct json_tree **tree, const struct json_value
 
 	*tree = NULL;
 	if (!f)
-		return gtu_fail(err, GTU_ERR_INPUT, "%s: %s", path, strerror(errno));
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: %s; check its name and directory", path, strerror(errno));
 	do {
 		if (size == capacity) {
 			capacity = capacity ? 2 * capacity : BLOCK;

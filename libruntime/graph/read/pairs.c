@@ -278,8 +278,8 @@ int gtu_read_pairs(struct gtu_input *in, const struct gtu_pairs *how,
 			goto fail;
 	}
 	if (!rc && !r.raw.edges.m)
-		rc = gtu_fail(err, GTU_ERR_INPUT, "%s: there are no edges in %llu lines", in->path,
-			      (unsigned long long)in->line);
+		rc = gtu_fail(err, GTU_ERR_INPUT, "%s: there are no edges in %llu line%s; an edge is a line of two ids, such as '1 2'",
+			      in->path, (unsigned long long)in->line, in->line == 1 ? "" : "s");
 	if (!rc && !r.named)
 		rc = settle_header(&r, err);
 	if (!rc && r.first_short) {

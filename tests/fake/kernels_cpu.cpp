@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include <csetjmp>
 #include <link.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -43,10 +42,15 @@ struct gathering {
 struct warp {
 	gathering group[32];
 };
+/*
+ * Where a fiber goes on. The compiler's jumps, because AddressSanitizer intercepts longjmp() and clears the whole stack
+ * in it, which takes longer than the kernels.
+ */
+typedef void *place[5];
 /* A place for a block on the simulated GPU. */
 struct resident {
 	fiber fibers[THREADS_MOST];	/* short, because each pass looks at all of them */
-	jmp_buf at[THREADS_MOST];	/* of the fibers */
+	place at[THREADS_MOST];		/* of the fibers */
 	warp warps[THREADS_MOST / 32];
 	meeting everybody;
 	unsigned index, left;		/* of the block; threads that have not ended */
@@ -59,7 +63,7 @@ unsigned threads, now;
 uint64_t state;			/* of the random numbers that interleave the blocks; FAKE_CUDA_SEED chooses them */
 cpu_kernel kernel;
 void **params;
-jmp_buf scheduler;
+place scheduler;
 
 unsigned random_below(unsigned limit)
 {
@@ -103,10 +107,16 @@ void switch_to(resident *r)
 
 /* ---- Threads ---------------------------------------------------------------------------------------------------------- */
 
-void leave(void)
+/* Never in the function that sets a place: the compiler would merge the two. */
+__attribute__((noipa)) void go_to(void **to)
 {
-	if (!_setjmp(here->at[now]))
-		_longjmp(scheduler, 1);
+	__builtin_longjmp(to, 1);
+}
+
+__attribute__((noipa)) void leave(void)
+{
+	if (!__builtin_setjmp(here->at[now]))
+		go_to(scheduler);
 }
 
 /* A fiber's main function: runs one thread of each block. */
@@ -119,7 +129,7 @@ void live(void)
 	}
 }
 
-void enter(unsigned i)
+__attribute__((noipa)) void enter(unsigned i)
 {
 	fiber *f = &here->fibers[i];
 	static ucontext_t first;
@@ -127,10 +137,10 @@ void enter(unsigned i)
 	now = i;
 	threadIdx.x = i;
 	blockIdx.x = here->index;
-	if (_setjmp(scheduler))
+	if (__builtin_setjmp(scheduler))
 		return;
 	if (f->begun)
-		_longjmp(here->at[i], 1);
+		go_to(here->at[i]);
 	f->begun = true;
 	getcontext(&first);
 	first.uc_stack.ss_sp = here->stacks + (size_t)i * STACK;

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "tests/fake/cpu_kernels.h"
 #include "tests/fake/fake_cuda.h"
 #include "libruntime/backend/cuda/gpu.h"
 #include "tests/unit/library.h"
@@ -81,12 +82,6 @@ TEST(old_driver)
 	gtu_cuda_unload(&api);
 }
 
-static void need_kernels(void)
-{
-	if (!gtu_cuda_kernels_bytes)
-		SKIP("built without nvcc");
-}
-
 static void open_says(const char *name, int code, const char *want)
 {
 	struct gtu_device *dev;
@@ -103,9 +98,6 @@ TEST(device_names)
 	open_says("cuda:0x", GTU_ERR_USAGE, "use \"cuda:0\"");
 	open_says("cuda:99999999999999999999", GTU_ERR_USAGE, "use \"cuda:0\"");
 	open_says("cudax", GTU_ERR_USAGE, "no device \"cudax\"");
-	if (!gtu_cuda_kernels_bytes)
-		open_says("cuda:0", GTU_ERR_UNSUPPORTED, "built without nvcc");
-	need_kernels();
 	open_says("cuda:1", GTU_ERR_USAGE, "this computer has 1 GPU");
 	fake->compute_major = 7;
 	open_says("cuda:0", GTU_ERR_UNSUPPORTED, "compute capability 7");
@@ -118,7 +110,6 @@ static struct gtu_device *open_fake(void)
 	struct gtu_device *dev;
 
 	use_fake();
-	need_kernels();
 	OK(gtu_open("cuda:0", &dev, &err));
 	return dev;
 }
@@ -393,7 +384,6 @@ static void fail_each(const struct job *j, CUresult failure, int code)
 	int rc;
 
 	use_fake();
-	need_kernels();
 	OK(whole_run(j, g, result, &err));
 	CHECK(fake->launches > 3);
 	calls = fake->calls;

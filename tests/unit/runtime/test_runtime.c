@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "gtu/gtu.h"
+#include "libruntime/backend/cuda/api.h"
 #include "tests/unit/library.h"
 
 /* Split long work into jobs at 1000 elements. */
@@ -39,6 +40,16 @@ TEST(open_errors)
 	CHECK(!dev);
 	FAILS(gtu_open("/dev/null/gtu0", &dev, &err), err.code, "/dev/null/gtu0");
 	CHECK(err.code < 0);
+}
+
+/* Not in test_cuda.c, which has kernels of its own. */
+TEST(built_without_kernels)
+{
+	struct gtu_device *dev;
+
+	if (gtu_cuda_kernels_bytes)
+		SKIP("built with nvcc");
+	FAILS(gtu_open("cuda:0", &dev, &err), GTU_ERR_UNSUPPORTED, "built without nvcc");
 }
 
 TEST(info_and_settings)

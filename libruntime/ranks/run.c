@@ -11,11 +11,12 @@ static const struct {
 	int (*run)(struct gtu_ranked *k);
 	bool weights;
 	bool both;			/* needs directed edges in both directions */
+	bool flat;			/* 1-D with any number of ranks */
 } algorithms[GTU_RANKED_ALGORITHMS] = {
 	[GTU_RANKED_BFS] = { "bfs", gtu_ranked_bfs, false, false },
 	[GTU_RANKED_SSSP] = { "sssp", gtu_ranked_sssp, true, false },
 	[GTU_RANKED_PAGERANK] = { "pagerank", gtu_ranked_pagerank, false, false },
-	[GTU_RANKED_COMPONENTS] = { "components", gtu_ranked_components, false, false },
+	[GTU_RANKED_COMPONENTS] = { "components", gtu_ranked_components, .flat = true },
 	[GTU_RANKED_BETWEENNESS] = { "betweenness", gtu_ranked_betweenness, false, false },
 	[GTU_RANKED_CORES] = { "cores", gtu_ranked_cores, false, true },
 };
@@ -269,8 +270,9 @@ int gtu_run_rank(struct gtu_exchange *x, struct gtu_device *dev, struct gtu_rank
 	if (!rc)
 		rc = gtu_part_begin(&k->part, x, g);
 	rc = agree(k, what, rc);
-	if (!rc && g->n && gtu_rank_traverses(dev)) {
+	if (!rc && (algorithms[what].flat || gtu_rank_traverses(dev)))
 		gtu_part_flatten(&k->part);
+	if (!rc && g->n && gtu_rank_traverses(dev)) {
 		/* a GPU's steps say nothing of their progress */
 		be_silent(k, true);
 		rc = gtu_run_rank_traversal(k, dev, part, what, stats);

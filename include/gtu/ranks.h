@@ -66,7 +66,16 @@ struct gtu_ranks {
 	 * The exchange can end ranks that stay silent. May be NULL. Called by the thread of the run.
 	 */
 	void (*beat)(void *context, int working);
-	uint64_t more[5];		/* zero */
+	/*
+	 * Both or neither: all_to_all_v() in two steps, between which this rank computes; only beat() and
+	 * abort() are called meanwhile. start() takes the same arguments, which stay valid until the
+	 * exchange is complete. finish() returns 1 if it is, 0 if it is not and @wait is 0, or a negative
+	 * gtu_status; it is also where an exchange without a thread of its own makes progress.
+	 */
+	int (*start_all_to_all_v)(void *context, const void *const *send, const uint64_t *send_bytes, void *const *receive,
+				  const uint64_t *receive_bytes, struct gtu_error *err);
+	int (*finish_all_to_all_v)(void *context, int wait, struct gtu_error *err);
+	uint64_t more[3];		/* zero */
 };
 
 /*
@@ -120,6 +129,11 @@ struct gtu_ranks_traffic {
 	uint64_t vertex_bytes;		/* of these: vertices that a level reached */
 	uint64_t value_bytes;		/* of these: values of vertices */
 	uint64_t edge_bytes;		/* of these: edges that the partition moved */
+	/*
+	 * From the start of each of these exchanges to its end, and the part of it in which this rank did
+	 * not compute. An end is noticed every few milliseconds. Not of GPUs.
+	 */
+	uint64_t exchange_ns, waited_ns;
 };
 void gtu_ranks_get_traffic(const struct gtu_device *dev, struct gtu_ranks_traffic *traffic);
 

@@ -41,6 +41,8 @@ struct mpi_ranks {
 	atomic_bool ending;
 	atomic_bool working;		/* not waiting for other processes, nor outside runs */
 	atomic_llong beat_ns;		/* of the last sign of work */
+	MPI_Request *request;		/* of the messages under way */
+	int requests;
 };
 
 static int fail(struct gtu_error *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
@@ -135,21 +137,21 @@ static int broadcast(void *context, uint32_t root, void *data, uint64_t bytes, s
 	return rc;
 }
 
-static int all_to_all_v(void *context, const void *const *send, const uint64_t *send_bytes, void *const *receive,
-			const uint64_t *receive_bytes, struct gtu_error *err)
+static int start_all_to_all_v(void *context, const void *const *send, const uint64_t *send_bytes, void *const *receive,
+			      const uint64_t *receive_bytes, struct gtu_error *err)
 {
 	struct mpi_ranks *m = context;
-	MPI_Request *request;
 	uint64_t pieces = 0, at;
-	int count = 0, i, to, from, rc = check(m, err);
+	int i, to, from, rc = check(m, err);
 
 	if (rc)
 		return rc;
 	rc = MPI_SUCCESS;
 	for (i = 0; i < m->size; i++)
 		pieces += send_bytes[i] / PIECE + receive_bytes[i] / PIECE + 2;
-	request = malloc(pieces * sizeof(*request));
-	if (!request) {
+	m->requests = 0;
+	m->request = malloc(pieces * sizeof(*m->request));
+	if (!m->request) {
 		m->failed = true;
 		return fail(err, GTU_ERR_NOMEM, "rank %d: out of memory for %llu messages", m->rank, (unsigned long long)pieces);
 	}
@@ -159,7 +161,7 @@ static int all_to_all_v(void *context, const void *const *send, const uint64_t *
 			const uint64_t left = receive_bytes[from] - at;
 
 			rc = MPI_Irecv((char *)receive[from] + at, (int)(left < PIECE ? left : PIECE), MPI_BYTE, from, TAG,
-				       m->comm, &request[count++]);
+				       m->comm, &m->request[m->requests++]);
 		}
 	}
 	for (i = 1; i < m->size && rc == MPI_SUCCESS; i++) {
@@ -168,12 +170,37 @@ static int all_to_all_v(void *context, const void *const *send, const uint64_t *
 			const uint64_t left = send_bytes[to] - at;
 
 			rc = MPI_Isend((const char *)send[to] + at, (int)(left < PIECE ? left : PIECE), MPI_BYTE, to, TAG,
-				       m->comm, &request[count++]);
+				       m->comm, &m->request[m->requests++]);
 		}
 	}
-	rc = finish(m, request, count, rc, "exchange messages", err);
-	free(request);
-	return rc;
+	return result(m, rc, "exchange messages", err);
+}
+
+static int finish_all_to_all_v(void *context, int wait, struct gtu_error *err)
+{
+	struct mpi_ranks *m = context;
+	int done = 1, rc = check(m, err);
+
+	if (rc)
+		return rc;
+	if (wait)
+		rc = finish(m, m->request, m->requests, MPI_SUCCESS, "exchange messages", err);
+	else
+		rc = result(m, MPI_Testall(m->requests, m->request, &done, MPI_STATUSES_IGNORE), "exchange messages", err);
+	if (done || rc) {
+		free(m->request);
+		m->request = NULL;
+	}
+	return rc ? rc : done;
+}
+
+static int all_to_all_v(void *context, const void *const *send, const uint64_t *send_bytes, void *const *receive,
+			const uint64_t *receive_bytes, struct gtu_error *err)
+{
+	int rc = start_all_to_all_v(context, send, send_bytes, receive, receive_bytes, err);
+
+	rc = rc ? rc : finish_all_to_all_v(context, 1, err);
+	return rc < 0 ? rc : 0;
 }
 
 static int all_gather(void *context, const void *mine, uint64_t bytes, void *all, struct gtu_error *err)
@@ -303,7 +330,8 @@ static void set_functions(struct mpi_ranks *m, struct gtu_ranks *ranks)
 	*ranks = (struct gtu_ranks){
 		.bytes = sizeof(*ranks), .rank = (uint32_t)m->rank, .size = (uint32_t)m->size, .context = m,
 		.broadcast = broadcast, .all_gather = all_gather, .all_to_all_v = all_to_all_v, .all_reduce = all_reduce,
-		.barrier = barrier, .abort = abort_ranks, .beat = beat,
+		.barrier = barrier, .abort = abort_ranks, .beat = beat, .start_all_to_all_v = start_all_to_all_v,
+		.finish_all_to_all_v = finish_all_to_all_v,
 	};
 }
 

@@ -4,7 +4,7 @@
  * Madduri, SC 2011).
  *
  * Pushing: a rank traverses the frontier's rows and sends the targets that it sees for the first time
- * to their owners. Pulling: the ranks of a column exchange the frontier; a rank searches the edges of
+ * to their owners; a large frontier in pieces, of which one is under way while the next is traversed. Pulling: the ranks of a column exchange the frontier; a rank searches the edges of
  * its unreached rows for a vertex of the frontier, and sends the rows found to their owners. Every
  * message is a list or a bitmap, whichever is smaller.
  */
@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "run.h"
+
+#define PIECE_EDGES (1u << 18)		/* of the frontier, that a rank traverses between two exchanges, about */
 
 struct search {
 	struct gtu_ranked *k;
@@ -82,20 +84,38 @@ static int settle(struct search *s, uint64_t level)
 	return rc;
 }
 
-static int push(struct search *s, int rc)
+/* Wait for the exchange under way; add what arrived to s->received. */
+static int receive(struct search *s, int rc)
+{
+	rc = gtu_outbox_finish(s->k->x, &s->k->box, rc);
+	return rc ? rc : gtu_part_receive_sets(&s->k->part, &s->k->box, GTU_RECEIVERS, &s->received);
+}
+
+/* @edges: those of the frontier on all ranks, which therefore take as many pieces. */
+static int push(struct search *s, uint64_t edges, int rc)
 {
 	struct gtu_ranked *k = s->k;
+	const uint64_t pieces = 1 + edges / k->part.ranks / PIECE_EDGES;
+	uint64_t i;
 
-	gtu_phase(&k->a.phases, "traverse");
-	s->found.count = 0;
-	if (!rc) {
-		gtu_ranked_take_rows(k, &s->row);
-		rc = gtu_ranked_traverse(k, &k->edges, push_visit, s);
+	s->received.count = 0;
+	for (i = 0; i < pieces; i++) {
+		const uint64_t first = s->row.count * i / pieces, end = s->row.count * (i + 1) / pieces;
+		const struct gtu_list part = { .at = s->row.at + first, .count = end - first };
+
+		gtu_phase(&k->a.phases, "traverse");
+		s->found.count = 0;
+		if (!rc) {
+			gtu_ranked_take_rows(k, &part);
+			rc = gtu_ranked_traverse(k, &k->edges, push_visit, s);
+		}
+		gtu_phase(&k->a.phases, "exchange");
+		rc = receive(s, rc);
+		if (!rc)
+			rc = gtu_part_send_to_owners(&k->part, &k->box, &s->found);
+		rc = gtu_outbox_start(k->x, &k->box, GTU_CARGO_VERTICES, rc);
 	}
-	gtu_phase(&k->a.phases, "exchange");
-	if (!rc)
-		rc = gtu_part_send_to_owners(&k->part, &k->box, &s->found);
-	return gtu_outbox_exchange(k->x, &k->box, GTU_CARGO_VERTICES, rc);
+	return receive(s, rc);
 }
 
 /* s->front = the frontier's vertices of this column. */
@@ -142,7 +162,9 @@ static int pull(struct search *s, int rc)
 	gtu_phase(&k->a.phases, "exchange");
 	if (!rc)
 		rc = gtu_part_send_to_owners(&k->part, &k->box, &s->found);
-	return gtu_outbox_exchange(k->x, &k->box, GTU_CARGO_VERTICES, rc);
+	rc = gtu_outbox_start(k->x, &k->box, GTU_CARGO_VERTICES, rc);
+	s->received.count = 0;
+	return receive(s, rc);
 }
 
 /* Decide by the rule of gtu_bfs() whether the next level pulls. */
@@ -215,12 +237,9 @@ static int search(struct search *s)
 			gtu_set_bit(s->reached, s->row.at[i] - k->part.row_first);
 		if (s->pulling && !stats->pull_end)
 			stats->pull_first = stats->iterations;
-		rc = s->pulling ? pull(s, rc) : push(s, rc);
+		rc = s->pulling ? pull(s, rc) : push(s, sum[1], rc);
 		if (s->pulling)
 			stats->pull_end = stats->iterations + 1;
-		s->received.count = 0;
-		if (!rc)
-			rc = gtu_part_receive_sets(&k->part, &k->box, GTU_RECEIVERS, &s->received);
 		gtu_phases_iteration(&k->a.phases, k->a.opt, sum[0]);
 	}
 }

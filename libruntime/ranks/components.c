@@ -214,30 +214,30 @@ static int receive_pairs(struct components *s, uint32_t from)
 	return rc;
 }
 
-/* Join the ends of all edges. */
+/* Join the ends of all edges: pairs of one window are under way while the next one is traversed. */
 static int join_all(struct components *s, int rc)
 {
 	struct gtu_ranked *k = s->k;
-	uint64_t left = 1;
+	uint64_t left;
 	uint32_t i;
 
-	while (left) {
+	for (;;) {
 		gtu_phase(&k->a.phases, "traverse");
 		/* pairs to pass on are no more than a window has */
 		if (!rc && s->pairs <= WINDOW_EDGES / k->part.ranks)
 			rc = traverse_window(s);
 		gtu_phase(&k->a.phases, "exchange");
-		rc = gtu_outbox_exchange(k->x, &k->box, GTU_CARGO_VALUES, rc);
-		s->pairs = 0;
+		rc = gtu_outbox_finish(k->x, &k->box, rc);
 		for (i = 0; i < k->part.ranks && !rc; i++)
 			rc = receive_pairs(s, i);
 		left = gtu_ranked_own(k) - s->next + s->pairs;
 		rc = gtu_agree(k->x, rc, &left, 1);
-		if (rc)
+		if (rc || !left)
 			return rc;
+		rc = gtu_outbox_start(k->x, &k->box, GTU_CARGO_VALUES, rc);
+		s->pairs = 0;
 		gtu_phases_iteration(&k->a.phases, k->a.opt, k->part.n);
 	}
-	return 0;
 }
 
 /* ---- Labels ---------------------------------------------------------------------------------------- */

@@ -215,7 +215,10 @@ static int check_ranks(const struct gtu_ranks *r, struct gtu_error *err)
 		return gtu_fail(err, GTU_ERR_USAGE, "rank %u of %u is out of range: there can be 1 to %u ranks", r->rank, r->size,
 				GTU_RANKS_MAX);
 	if (!r->broadcast || !r->all_gather || !r->all_to_all_v || !r->all_reduce || !r->barrier)
-		return gtu_fail(err, GTU_ERR_USAGE, "struct gtu_ranks lacks a function: only abort may be NULL");
+		return gtu_fail(err, GTU_ERR_USAGE, "struct gtu_ranks lacks a function that every exchange needs");
+	if (!r->start_all_to_all_v != !r->finish_all_to_all_v)
+		return gtu_fail(err, GTU_ERR_USAGE, "struct gtu_ranks has only one of start_all_to_all_v() and "
+				"finish_all_to_all_v(): set both or neither");
 	for (i = 0; i < sizeof(r->more) / sizeof(r->more[0]); i++)
 		if (r->reserved || r->device_exchange || r->more[i])
 			return gtu_fail(err, GTU_ERR_USAGE, "a reserved member of struct gtu_ranks is not zero");
@@ -457,6 +460,8 @@ static void add_traffic(struct gtu_ranks_traffic *sum, const struct gtu_ranks_tr
 	sum->vertex_bytes += t->vertex_bytes;
 	sum->value_bytes += t->value_bytes;
 	sum->edge_bytes += t->edge_bytes;
+	sum->exchange_ns += t->exchange_ns;
+	sum->waited_ns += t->waited_ns;
 }
 
 /* A rank of a list. */

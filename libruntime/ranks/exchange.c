@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libruntime/support/clock.h"
 #include "exchange.h"
 
 #define FAILED UINT64_MAX		/* instead of a message's length */
@@ -79,12 +80,13 @@ int gtu_outbox_begin(struct gtu_outbox *o, struct gtu_exchange *x)
 
 	*o = (struct gtu_outbox){ .size = size };
 	o->to = calloc(size, sizeof(*o->to));
+	o->sent = calloc(size, sizeof(*o->sent));
 	o->from = calloc(size, sizeof(*o->from));
 	o->send_bytes = calloc(size, sizeof(*o->send_bytes));
 	o->receive_bytes = calloc(size, sizeof(*o->receive_bytes));
 	o->send = calloc(size, sizeof(*o->send));
 	o->receive = calloc(size, sizeof(*o->receive));
-	if (o->to && o->from && o->send_bytes && o->receive_bytes && o->send && o->receive)
+	if (o->to && o->sent && o->from && o->send_bytes && o->receive_bytes && o->send && o->receive)
 		return 0;
 	return gtu_fail(x->err, GTU_ERR_NOMEM, "out of memory for messages to %u ranks", size);
 }
@@ -95,7 +97,10 @@ void gtu_outbox_end(struct gtu_outbox *o)
 
 	for (i = 0; o->to && i < o->size; i++)
 		free(o->to[i].data);
+	for (i = 0; o->sent && i < o->size; i++)
+		free(o->sent[i].data);
 	free(o->to);
+	free(o->sent);
 	free(o->from);
 	free(o->send_bytes);
 	free(o->receive_bytes);
@@ -173,10 +178,30 @@ void gtu_exchange_count(struct gtu_exchange *x, enum gtu_cargo cargo, uint64_t b
 	x->traffic.exchanges++;
 }
 
-int gtu_outbox_exchange(struct gtu_exchange *x, struct gtu_outbox *o, enum gtu_cargo cargo, int rc)
+/* The exchange has ended: no rank waits for it any more. */
+static void complete(struct gtu_exchange *x, int rc)
+{
+	x->complete = true;
+	x->rc = rc;
+	x->traffic.exchange_ns += gtu_now_ns() - x->started_ns;
+}
+
+void gtu_exchange_poll(struct gtu_exchange *x)
+{
+	int rc;
+
+	if (!x->under_way || x->complete)
+		return;
+	rc = x->ranks.finish_all_to_all_v(x->ranks.context, 0, x->err);
+	if (rc)
+		complete(x, rc < 0 ? rc : 0);
+}
+
+int gtu_outbox_start(struct gtu_exchange *x, struct gtu_outbox *o, enum gtu_cargo cargo, int rc)
 {
 	const struct gtu_ranks *r = &x->ranks;
-	uint64_t total = 0, sent = 0, at = 0;
+	struct gtu_message *const sent = o->to;
+	uint64_t total = 0, bytes = 0, at = 0;
 	uint32_t i;
 
 	if (x->ended)
@@ -188,7 +213,7 @@ int gtu_outbox_exchange(struct gtu_exchange *x, struct gtu_outbox *o, enum gtu_c
 		return rc;
 	for (i = 0; i < o->size; i++) {
 		total += (o->receive_bytes[i] + 7) & ~7ull;
-		sent += o->send_bytes[i];
+		bytes += o->send_bytes[i];
 	}
 	if (total > o->capacity) {
 		free(o->received);
@@ -198,20 +223,53 @@ int gtu_outbox_exchange(struct gtu_exchange *x, struct gtu_outbox *o, enum gtu_c
 		if (!o->received)
 			return gtu_give_up(x, gtu_outbox_full(x));
 	}
+	o->to = o->sent;
+	o->sent = sent;
 	for (i = 0; i < o->size; i++) {
-		o->send[i] = o->to[i].data;
+		o->to[i].bytes = 0;
+		o->send[i] = sent[i].data;
 		o->receive[i] = o->from[i].data = o->received + at;
 		o->from[i].bytes = o->receive_bytes[i];
 		at += (o->receive_bytes[i] + 7) & ~7ull;
 	}
-	o->from[r->rank] = o->to[r->rank];
-	rc = r->all_to_all_v(r->context, o->send, o->send_bytes, o->receive, o->receive_bytes, x->err);
-	if (rc)
-		return gtu_give_up(x, rc);
-	for (i = 0; i < o->size; i++)
-		o->to[i].bytes = 0;
-	gtu_exchange_count(x, cargo, sent);
+	o->from[r->rank] = sent[r->rank];
+	x->started_ns = gtu_now_ns();
+	x->under_way = true;
+	x->complete = false;
+	if (r->start_all_to_all_v) {
+		rc = r->start_all_to_all_v(r->context, o->send, o->send_bytes, o->receive, o->receive_bytes, x->err);
+		if (rc)
+			complete(x, rc);
+	} else {
+		complete(x, r->all_to_all_v(r->context, o->send, o->send_bytes, o->receive, o->receive_bytes, x->err));
+	}
+	x->traffic.waited_ns += gtu_now_ns() - x->started_ns;
+	gtu_exchange_count(x, cargo, bytes);
 	return 0;
+}
+
+int gtu_outbox_finish(struct gtu_exchange *x, struct gtu_outbox *o, int rc)
+{
+	const uint64_t begin = gtu_now_ns();
+	int failed;
+
+	if (!x->under_way) {
+		memset(o->from, 0, o->size * sizeof(*o->from));
+		return rc;
+	}
+	if (!x->complete) {
+		failed = x->ranks.finish_all_to_all_v(x->ranks.context, 1, rc ? NULL : x->err);
+		complete(x, failed < 0 ? failed : 0);
+		x->traffic.waited_ns += gtu_now_ns() - begin;
+	}
+	x->under_way = false;
+	return x->rc ? gtu_give_up(x, rc ? rc : x->rc) : rc;
+}
+
+int gtu_outbox_exchange(struct gtu_exchange *x, struct gtu_outbox *o, enum gtu_cargo cargo, int rc)
+{
+	rc = gtu_outbox_start(x, o, cargo, rc);
+	return gtu_outbox_finish(x, o, rc);
 }
 
 int gtu_list_grow(struct gtu_list *l, struct gtu_exchange *x)

@@ -16,6 +16,10 @@ struct gtu_exchange {
 	struct gtu_ranks_traffic traffic;
 	struct gtu_error *err;
 	bool ended;			/* all ranks have returned from an error, or the transport has failed */
+	/* between gtu_outbox_start() and gtu_outbox_finish(): */
+	bool under_way, complete;
+	uint64_t started_ns;
+	int rc;				/* of the exchange under way */
 };
 
 /* The content of a message, for the traffic's counters. */
@@ -67,6 +71,7 @@ struct gtu_message {
 struct gtu_outbox {
 	uint32_t size;
 	struct gtu_message *to;		/* by rank */
+	struct gtu_message *sent;	/* by rank; those of the exchange under way */
 	struct gtu_message *from;	/* by rank; of this rank itself: its message to itself */
 	uint64_t *send_bytes, *receive_bytes;
 	const void **send;
@@ -86,6 +91,15 @@ int gtu_outbox_full(struct gtu_exchange *x);
  * result is that of gtu_agree().
  */
 int gtu_outbox_exchange(struct gtu_exchange *x, struct gtu_outbox *o, enum gtu_cargo cargo, int rc);
+/*
+ * The same in two steps. After the first one to[] is empty and may be filled, while the messages are under
+ * way; before the second one no other function of @x is called. The second one without the first: nothing
+ * was received. It returns @rc, unless the exchange fails.
+ */
+int gtu_outbox_start(struct gtu_exchange *x, struct gtu_outbox *o, enum gtu_cargo cargo, int rc);
+int gtu_outbox_finish(struct gtu_exchange *x, struct gtu_outbox *o, int rc);
+/* Let an exchange under way make progress. */
+void gtu_exchange_poll(struct gtu_exchange *x);
 
 /* A list of vertices that grows. */
 struct gtu_list {

@@ -191,18 +191,15 @@ static int exchange_edges(struct gtu_part *p, struct received *r, const struct g
 {
 	struct gtu_outbox o;
 	uint64_t v = p->first, left = 1;
-	int rc = gtu_outbox_begin(&o, p->x);
+	int rc = gtu_agree(p->x, gtu_outbox_begin(&o, p->x), &left, 1);
 
-	while (left) {
-		if (!rc)
-			rc = send_round(p, &o, r, g, direction, &v);
+	while (!rc && left) {
+		rc = send_round(p, &o, r, g, direction, &v);
 		rc = gtu_outbox_exchange(p->x, &o, GTU_CARGO_EDGES, rc);
 		if (!rc)
 			rc = receive_round(p, &o, r);
 		left = p->end - v;
 		rc = gtu_agree(p->x, rc, &left, 1);
-		if (rc)
-			break;
 	}
 	gtu_outbox_end(&o);
 	return rc;

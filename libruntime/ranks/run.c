@@ -187,6 +187,7 @@ static int tick(void *user, const char *what, uint64_t done, uint64_t total)
 
 	if (!k->silent)
 		gtu_beat(k->x, true);
+	gtu_exchange_poll(k->x);
 	return gtu_tick(k->callers, what, done, total);
 }
 

@@ -12,7 +12,6 @@ struct published {
 	const void *data;
 	uint64_t value[2][SMALL];	/* of two reductions in turn */
 	const void *const *send;
-	const uint64_t *send_bytes;
 };
 
 struct gtu_thread_ranks {
@@ -29,15 +28,18 @@ struct gtu_thread_ranks {
 		struct gtu_thread_ranks *group;
 		uint32_t rank;
 		unsigned turn;		/* of value[] */
+		/* the exchange under way: */
+		void *const *receive;
+		const uint64_t *receive_bytes;
+		bool copied;
+		uint64_t number;	/* of the barrier that it has arrived at */
 	} *rank;
 };
 
-static int barrier(void *context, struct gtu_error *err)
+/* Arrive at the barrier without waiting; the number of the barrier, for await(). */
+static uint64_t arrive(struct gtu_thread_ranks *t)
 {
-	const struct thread_rank *self = context;
-	struct gtu_thread_ranks *t = self->group;
 	uint64_t number;
-	bool aborted;
 
 	pthread_mutex_lock(&t->lock);
 	number = t->barriers;
@@ -46,11 +48,32 @@ static int barrier(void *context, struct gtu_error *err)
 		t->barriers++;
 		pthread_cond_broadcast(&t->arrival);
 	}
-	while (t->barriers == number && !t->aborted)
-		pthread_cond_wait(&t->arrival, &t->lock);
-	aborted = t->barriers == number;
 	pthread_mutex_unlock(&t->lock);
-	return aborted ? gtu_fail(err, GTU_ERR_FAIL, "rank %u of %u ended the run: %.400s", t->culprit, t->size, t->why) : 0;
+	return number;
+}
+
+/* 1: all ranks have arrived at barrier @number; 0: not yet, without @wait. */
+static int await(struct gtu_thread_ranks *t, uint64_t number, bool wait, struct gtu_error *err)
+{
+	bool passed, aborted;
+
+	pthread_mutex_lock(&t->lock);
+	while (wait && t->barriers == number && !t->aborted)
+		pthread_cond_wait(&t->arrival, &t->lock);
+	passed = t->barriers != number;
+	aborted = t->aborted;
+	pthread_mutex_unlock(&t->lock);
+	if (passed || !aborted)
+		return passed;
+	return gtu_fail(err, GTU_ERR_FAIL, "rank %u of %u ended the run: %.400s", t->culprit, t->size, t->why);
+}
+
+static int barrier(void *context, struct gtu_error *err)
+{
+	const struct thread_rank *self = context;
+	int rc = await(self->group, arrive(self->group), true, err);
+
+	return rc < 0 ? rc : 0;
 }
 
 static void end_group(void *context, const char *why)
@@ -95,21 +118,46 @@ static int all_gather(void *context, const void *mine, uint64_t bytes, void *all
 	return rc ? rc : barrier(context, err);
 }
 
+static int start_all_to_all_v(void *context, const void *const *send, const uint64_t *send_bytes, void *const *receive,
+			      const uint64_t *receive_bytes, struct gtu_error *err)
+{
+	struct thread_rank *self = context;
+	struct gtu_thread_ranks *t = self->group;
+
+	(void)send_bytes, (void)err;
+	t->of[self->rank].send = send;
+	self->receive = receive;
+	self->receive_bytes = receive_bytes;
+	self->copied = false;
+	self->number = arrive(t);
+	return 0;
+}
+
+/* First all ranks have started, and this one copies what they send; then all have copied. */
+static int finish_all_to_all_v(void *context, int wait, struct gtu_error *err)
+{
+	struct thread_rank *self = context;
+	struct gtu_thread_ranks *t = self->group;
+	uint32_t i;
+	int rc = await(t, self->number, wait, err);
+
+	if (rc < 1 || self->copied)
+		return rc;
+	for (i = 0; i < t->size; i++)
+		if (self->receive_bytes[i])
+			memcpy(self->receive[i], t->of[i].send[self->rank], self->receive_bytes[i]);
+	self->copied = true;
+	self->number = arrive(t);
+	return await(t, self->number, wait, err);
+}
+
 static int all_to_all_v(void *context, const void *const *send, const uint64_t *send_bytes, void *const *receive,
 			const uint64_t *receive_bytes, struct gtu_error *err)
 {
-	const struct thread_rank *self = context;
-	struct gtu_thread_ranks *t = self->group;
-	uint32_t i;
-	int rc;
+	int rc = start_all_to_all_v(context, send, send_bytes, receive, receive_bytes, err);
 
-	t->of[self->rank].send = send;
-	t->of[self->rank].send_bytes = send_bytes;
-	rc = barrier(context, err);
-	for (i = 0; !rc && i < t->size; i++)
-		if (receive_bytes[i])
-			memcpy(receive[i], t->of[i].send[self->rank], receive_bytes[i]);
-	return rc ? rc : barrier(context, err);
+	rc = rc ? rc : finish_all_to_all_v(context, 1, err);
+	return rc < 0 ? rc : 0;
 }
 
 static void combine(enum gtu_reduction how, void *into, const void *values, uint64_t count)
@@ -216,6 +264,7 @@ void gtu_thread_ranks_of(struct gtu_thread_ranks *t, uint32_t rank, struct gtu_r
 	*ranks = (struct gtu_ranks){
 		.bytes = sizeof(*ranks), .rank = rank, .size = t->size, .context = &t->rank[rank], .broadcast = broadcast,
 		.all_gather = all_gather, .all_to_all_v = all_to_all_v, .all_reduce = all_reduce, .barrier = barrier,
-		.abort = end_group,
+		.abort = end_group, .start_all_to_all_v = start_all_to_all_v,
+		.finish_all_to_all_v = finish_all_to_all_v,
 	};
 }

@@ -20,7 +20,8 @@ exits 2 "--output-parts is refused without mpirun" gtu run bfs k.gtu --output-pa
 says "the message says what it is for" "start them by mpirun"
 exits 0 "--json has the traffic of a list" gtu --quiet run pr k.gtu --iterations 1 --device model,model --json list.json
 json "8 bytes for each vertex of the other rank go over, from both" list.json 'd["ranks"]["ranks"] == 2' \
-	'd["ranks"]["value_bytes"] == 8 * d["vertices"]' 'd["ranks"]["edge_bytes"] == 0'
+	'd["ranks"]["value_bytes"] == 8 * d["vertices"]' 'd["ranks"]["edge_bytes"] == 0' \
+	'0 <= d["ranks"]["hidden"] <= 1' 'd["ranks"]["exchange_seconds"] > 0'
 
 # the library that is missing
 exits 1 "without libgtu-mpi.so a process of mpirun fails" env OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 \

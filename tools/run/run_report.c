@@ -87,6 +87,12 @@ static void json_vertex(struct json *j, const char *id_key, const char *name_key
 		json_string(j, name_key, vertex_label(g, v));
 }
 
+/* The share of the exchanges' time in which ranks computed. */
+static double hidden_share(const struct gtu_ranks_traffic *t)
+{
+	return t->waited_ns < t->exchange_ns ? 1 - (double)t->waited_ns / (double)t->exchange_ns : 0;
+}
+
 /* Only of several ranks. */
 static void json_ranks(struct json *j, const struct run *r)
 {
@@ -105,6 +111,10 @@ static void json_ranks(struct json *j, const struct run *r)
 	json_u64(j, "vertex_bytes", t.vertex_bytes);
 	json_u64(j, "value_bytes", t.value_bytes);
 	json_u64(j, "edge_bytes", t.edge_bytes);
+	if (t.exchange_ns) {
+		json_double(j, "exchange_seconds", 1e-9 * (double)t.exchange_ns);
+		json_double(j, "hidden", hidden_share(&t));
+	}
 	if (gtu_ranks_link(r->dev))
 		json_string(j, "link", gtu_ranks_link(r->dev));
 	json_end_object(j);

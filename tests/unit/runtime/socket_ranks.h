@@ -28,6 +28,11 @@ struct socket_ranks {
 	unsigned calls, fault_at;	/* the fault is in call number fault_at */
 	enum socket_fault fault;
 	int timeout_ms;
+	/* the exchange under way */
+	const void *const *out;
+	void *const *in;
+	const uint64_t *send_bytes, *receive_bytes;
+	uint64_t sent[SOCKET_RANKS_MAX], received[SOCKET_RANKS_MAX];
 };
 
 static inline int socket_fault(struct socket_ranks *s, struct gtu_error *e)
@@ -41,41 +46,68 @@ static inline int socket_fault(struct socket_ranks *s, struct gtu_error *e)
 	return gtu_fail(e, GTU_ERR_FAIL, "rank %u: a fault of the test", s->rank);
 }
 
-static inline int socket_exchange(struct socket_ranks *s, const void *const *out, const uint64_t *send_bytes,
-				  void *const *in, const uint64_t *receive_bytes, struct gtu_error *e)
+static inline void socket_start(struct socket_ranks *s, const void *const *out, const uint64_t *send_bytes,
+				void *const *in, const uint64_t *receive_bytes)
 {
-	uint64_t sent[SOCKET_RANKS_MAX] = { 0 }, received[SOCKET_RANKS_MAX] = { 0 };
+	CHECK(!s->out);
+	s->out = out;
+	s->in = in;
+	s->send_bytes = send_bytes;
+	s->receive_bytes = receive_bytes;
+	memset(s->sent, 0, sizeof(s->sent));
+	memset(s->received, 0, sizeof(s->received));
+}
+
+/* 1: all is sent and received; 0: not yet, without @wait. */
+static inline int socket_finish(struct socket_ranks *s, bool wait_for_all, struct gtu_error *e)
+{
 	struct pollfd wait[SOCKET_RANKS_MAX];
 
 	for (;;) {
 		uint32_t missing = s->size;
+		int ready;
 
 		for (uint32_t i = 0; i < s->size; i++) {
-			const bool reads = i != s->rank && received[i] < receive_bytes[i];
-			const bool writes = i != s->rank && sent[i] < send_bytes[i];
+			const bool reads = i != s->rank && s->received[i] < s->receive_bytes[i];
+			const bool writes = i != s->rank && s->sent[i] < s->send_bytes[i];
 
 			wait[i] = (struct pollfd){ .fd = reads || writes ? s->to[i] : -1,
 						   .events = (short)((reads ? POLLIN : 0) | (writes ? POLLOUT : 0)) };
 			missing = reads || writes ? i : missing;
 		}
-		if (missing == s->size)
-			return 0;
-		if (!poll(wait, s->size, s->timeout_ms))
-			return gtu_fail(e, GTU_ERR_TIMEOUT, "rank %u does not answer", missing);
+		if (missing == s->size) {
+			s->out = NULL;
+			return 1;
+		}
+		ready = poll(wait, s->size, wait_for_all ? s->timeout_ms : 0);
+		if (!ready)
+			return wait_for_all ? gtu_fail(e, GTU_ERR_TIMEOUT, "rank %u does not answer", missing) : 0;
 		for (uint32_t i = 0; i < s->size; i++) {
 			ssize_t n = 1;
 
-			if (wait[i].revents & (POLLIN | POLLHUP | POLLERR) && received[i] < receive_bytes[i]) {
-				n = recv(s->to[i], (char *)in[i] + received[i], receive_bytes[i] - received[i], MSG_DONTWAIT);
-				received[i] += n > 0 ? (uint64_t)n : 0;
+			if (wait[i].revents & (POLLIN | POLLHUP | POLLERR) && s->received[i] < s->receive_bytes[i]) {
+				n = recv(s->to[i], (char *)s->in[i] + s->received[i], s->receive_bytes[i] - s->received[i],
+					 MSG_DONTWAIT);
+				s->received[i] += n > 0 ? (uint64_t)n : 0;
 			} else if (wait[i].revents) {
-				n = send(s->to[i], (const char *)out[i] + sent[i], send_bytes[i] - sent[i], MSG_DONTWAIT | MSG_NOSIGNAL);
-				sent[i] += n > 0 ? (uint64_t)n : 0;
+				n = send(s->to[i], (const char *)s->out[i] + s->sent[i], s->send_bytes[i] - s->sent[i],
+					 MSG_DONTWAIT | MSG_NOSIGNAL);
+				s->sent[i] += n > 0 ? (uint64_t)n : 0;
 			}
 			if (!n || (n < 0 && errno != EAGAIN))
 				return gtu_fail(e, GTU_ERR_FAIL, "rank %u has ended", i);
 		}
 	}
+}
+
+static inline int socket_exchange(struct socket_ranks *s, const void *const *out, const uint64_t *send_bytes,
+				  void *const *in, const uint64_t *receive_bytes, struct gtu_error *e)
+{
+	int rc;
+
+	socket_start(s, out, send_bytes, in, receive_bytes);
+	rc = socket_finish(s, true, e);
+	return rc < 0 ? rc : 0;
 }
 
 static inline int socket_all_to_all_v(void *context, const void *const *send, const uint64_t *send_bytes,
@@ -84,6 +116,23 @@ static inline int socket_all_to_all_v(void *context, const void *const *send, co
 	int rc = socket_fault(context, e);
 
 	return rc ? rc : socket_exchange(context, send, send_bytes, receive, receive_bytes, e);
+}
+
+static inline int socket_start_all_to_all_v(void *context, const void *const *send, const uint64_t *send_bytes,
+					    void *const *receive, const uint64_t *receive_bytes, struct gtu_error *e)
+{
+	int rc = socket_fault(context, e);
+
+	if (!rc)
+		socket_start(context, send, send_bytes, receive, receive_bytes);
+	return rc;
+}
+
+static inline int socket_finish_all_to_all_v(void *context, int wait, struct gtu_error *e)
+{
+	struct socket_ranks *s = context;
+
+	return s->out ? socket_finish(s, wait, e) : 1;
 }
 
 static inline int socket_gather(struct socket_ranks *s, const void *mine, uint64_t bytes, void *all,
@@ -226,7 +275,9 @@ static inline void run_ranks(uint32_t size, rank_fn *fn, void *context, uint32_t
 		struct gtu_ranks ranks = { .bytes = sizeof(ranks), .rank = r, .size = size, .context = &s,
 					   .broadcast = socket_broadcast, .all_gather = socket_all_gather,
 					   .all_to_all_v = socket_all_to_all_v, .all_reduce = socket_all_reduce,
-					   .barrier = socket_barrier };
+					   .barrier = socket_barrier,
+					   .start_all_to_all_v = socket_start_all_to_all_v,
+					   .finish_all_to_all_v = socket_finish_all_to_all_v };
 
 		/* the ends of the others must close when their processes end */
 		for (uint32_t a = 0; a < size; a++)

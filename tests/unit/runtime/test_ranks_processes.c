@@ -302,6 +302,13 @@ TEST(interfaces)
 	char path[256];
 
 	FAILS(gtu_open_ranks("model", &ranks, &d, &err), GTU_ERR_USAGE, "lacks a function");
+	ranks.finish_all_to_all_v = socket_finish_all_to_all_v;
+	ranks.broadcast = socket_broadcast;
+	ranks.all_gather = socket_all_gather;
+	ranks.all_to_all_v = socket_all_to_all_v;
+	ranks.all_reduce = socket_all_reduce;
+	ranks.barrier = socket_barrier;
+	FAILS(gtu_open_ranks("model", &ranks, &d, &err), GTU_ERR_USAGE, "only one of start_all_to_all_v");
 	ranks.rank = 1;
 	FAILS(gtu_open_ranks("model", &ranks, &d, &err), GTU_ERR_USAGE, "rank 1 of 1");
 	ranks.bytes--;
@@ -619,6 +626,27 @@ TEST(memory_of_a_rank)
 	uniform.n = 1 << 20;
 	uniform.degree = 4;
 	grow_by(generate(uniform), 3, GTU_PUSH, 24, 0.125);
+}
+
+/* A large frontier and the windows of components go in pieces, which are under way while ranks compute. */
+TEST(exchanges_overlap_computation)
+{
+	static const unsigned what[] = { 0, 3 };
+	struct gtu_graph *g = generate((struct gtu_generate_options){ .kind = GTU_GEN_UNIFORM, .n = 1 << 16, .degree = 64,
+								      .seed = 1 });
+
+	for (unsigned i = 0; i < LENGTH(what); i++) {
+		struct job job = job_of(g, what[i]);
+
+		job.opt.direction = GTU_PUSH;
+		same_results(&job, 2);
+		for (uint32_t r = 0; r < 2; r++) {
+			const struct gtu_ranks_traffic *t = &rank_reports[r].traffic;
+
+			CHECKF(t->waited_ns < t->exchange_ns, "%s: rank %u waited %" PRIu64 " of %" PRIu64 " ns",
+			       algorithms[what[i]].name, r, t->waited_ns, t->exchange_ns);
+		}
+	}
 }
 
 TEST_MAIN

@@ -125,6 +125,20 @@ exits 0 "rank-compare prints the model" "$root/tools/bench/rank-compare" --model
 while IFS= read -r line; do
 	holds "scale.md has the model's line ${line:0:20}" grep -qxF -- "$line" "$root/Documentation/scale.md"
 done <"$out"
+printf '{ "algorithm": "pr", "edges_traversed": 4e9, "seconds": { "pull": 2 },
+	"ranks": { "ranks": 4, "bytes": 6e9, "exchange_seconds": 2 } }' >measured.json
+printf '{ "step_seconds": { "value": 1e-6, "measured": "elsewhere" }, "vertices": 1000 }' >constants.json
+exits 0 "the model takes constants of a run, of a file and of the command line" "$root/tools/bench/rank-compare" --model \
+	--constants constants.json --run measured.json --set edges=1e6
+says "a run's rate is that of a rank" "pr_edges_per_second \| 5e\+08 \| measured: pr over 4 ranks, measured.json" "$out"
+says "a run's exchanges give the bandwidth" "host_bytes_per_second \| 3e\+09 \| measured" "$out"
+says "a file says what is measured" "step_seconds \| 1e-06 \| measured: elsewhere" "$out"
+says "a number alone is assumed" "vertices \| 1000 \| assumed" "$out"
+says "an option is assumed" "edges \| 1e\+06 \| assumed" "$out"
+says "the table follows from them" "^\| pr \| 1 \| 8 \| 4 x 2 \| 0.00 GiB \| 2.0 \|" "$out"
+exits 2 "a constant that the model lacks is refused" "$root/tools/bench/rank-compare" --model --set colour=1
+says "the message has the constants" "colour is not a constant of the model: pr_edges_per_second" "$err"
+exits 2 "a constant of 0 is refused" "$root/tools/bench/rank-compare" --model --set edges=0
 exits 2 "rank-compare without a folder is refused" "$root/tools/bench/rank-compare"
 always
 finish

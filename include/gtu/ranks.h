@@ -117,6 +117,15 @@ int gtu_graph_open_part(struct gtu_device *dev, const char *path, const struct g
 			struct gtu_graph **out, struct gtu_error *err);
 
 /*
+ * Make the part of this rank of a generated graph: no rank holds the whole. The part is that of
+ * gtu_graph_generate()'s graph, byte for byte, and taken as that of gtu_graph_open_part(). Ranks draw a
+ * share of the edges each, twice, and send them to the owners. Collective. GTU_ERR_UNSUPPORTED: only
+ * KRONECKER, UNIFORM and POWERLAW draw edges that do not depend on each other, and not with `simplify`.
+ */
+int gtu_graph_generate_part(struct gtu_device *dev, const struct gtu_generate_options *opt,
+			    const struct gtu_progress *progress, struct gtu_graph **out, struct gtu_error *err);
+
+/*
  * How GPUs as ranks exchange data, a sentence: "NCCL 2.28.9", or what is used instead and why. NULL: not a device of GPUs as
  * ranks, or one that has not run yet. Valid until the next run.
  */

@@ -196,3 +196,39 @@ int gtu_graph_map_part(const char *path, uint32_t part, uint32_t parts, const st
 	close(fd);
 	return rc;
 }
+
+int gtu_graph_make_part(const struct gtu_blocks *b, const uint64_t *cut, uint32_t parts, uint64_t m,
+			struct gtu_graph **out, struct gtu_error *err)
+{
+	const uint64_t row_bytes = (b->n + 1) * 8, col_bytes = (m * b->edge_bytes + 7) & ~7ull;
+	const uint64_t bytes = row_bytes + col_bytes + (b->opt.random_weights ? m * 4 : 0);
+	struct gtu_graph *g = gtu_graph_new();
+	void *map = MAP_FAILED;
+
+	*out = NULL;
+	if (g)
+		g->backing->cut = malloc((parts + 1ull) * sizeof(*cut));
+	if (!g || !g->backing->cut) {
+		gtu_graph_close(g);
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a graph");
+	}
+	memcpy(g->backing->cut, cut, (parts + 1ull) * sizeof(*cut));
+	g->backing->parts = parts;
+	map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (map == MAP_FAILED) {
+		gtu_graph_close(g);
+		return gtu_fail(err, GTU_ERR_FAIL, "cannot reserve %llu bytes of addresses: %s", (unsigned long long)bytes,
+				strerror(errno));
+	}
+	g->backing->map = map;
+	g->backing->map_bytes = bytes;
+	gtu_blocks_describe(b, g);
+	g->m = m;
+	g->row = map;
+	g->col = (char *)map + row_bytes;
+	if (b->opt.random_weights)
+		g->weight = (char *)map + row_bytes + col_bytes;
+	g->flags |= GTU_GRAPH_PART;
+	*out = g;
+	return 0;
+}

@@ -338,6 +338,24 @@ int gtu_graph_open_part(struct gtu_device *dev, const char *path, const struct g
 	return gtu_graph_map_part(path, rank, size, progress, out, err);
 }
 
+int gtu_graph_generate_part(struct gtu_device *dev, const struct gtu_generate_options *opt,
+			    const struct gtu_progress *progress, struct gtu_graph **out, struct gtu_error *err)
+{
+	struct gtu_error own = { 0 };
+	struct gtu_exchange x = { .err = &own };
+	int rc;
+
+	*out = NULL;
+	if (!gtu_has_ranks(dev) || !ranks_of(dev)->process)
+		return gtu_fail(err, GTU_ERR_USAGE, "%s has all ranks in this process: generate the whole graph",
+				dev ? dev->info.path : "no device");
+	x.ranks = ranks_of(dev)->ranks;
+	rc = gtu_generate_rank(&x, opt, progress, out);
+	if (rc && err)
+		*err = own;
+	return rc;
+}
+
 static int gather(struct gtu_exchange *x, const struct gtu_graph *g, const void *mine, uint32_t width, void *all)
 {
 	const bool root = !x->ranks.rank;

@@ -43,6 +43,10 @@ int gtu_run_rank(struct gtu_exchange *x, struct gtu_device *dev, struct gtu_rank
 		 enum gtu_ranked_algorithm what, const struct gtu_algorithm_options *opt, void *result,
 		 struct gtu_algorithm_stats *stats);
 
+/* gtu_graph_generate_part(). (generate.c) */
+int gtu_generate_rank(struct gtu_exchange *x, const struct gtu_generate_options *opt,
+		      const struct gtu_progress *progress, struct gtu_graph **out);
+
 /* ---- traversal.c: GPUs as ranks ------------------------------------------------------------------ */
 
 /* The graph that a GPU takes as this rank: its own edges, with the vertex numbers of the whole graph. */

@@ -23,6 +23,11 @@ json "8 bytes for each vertex of the other rank go over, from both" list.json 'd
 	'd["ranks"]["value_bytes"] == 8 * d["vertices"]' 'd["ranks"]["edge_bytes"] == 0' \
 	'0 <= d["ranks"]["hidden"] <= 1' 'd["ranks"]["exchange_seconds"] > 0'
 
+exits 2 "the scale of a generated graph has a limit" gtu run bfs kronecker:99
+says "the message names it" "kronecker:99 is out of range: it must be 1 to 40"
+exits 2 "options for files do not apply to generated graphs" gtu run bfs uniform:4 --directed
+verified "one process generates a graph" gtu run bfs kronecker:8 --unit none --verify
+
 # the library that is missing
 exits 1 "without libgtu-mpi.so a process of mpirun fails" env OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 \
 	bash -c 'mkdir alone && cp "$0/gtu" alone && exec alone/gtu run bfs k.gtu' "$bin"
@@ -65,6 +70,9 @@ exits 0 "convert writes a text file" gtu --quiet convert k.gtu k.mtx --adapt
 exits 0 "a text file is read whole by each process" ranks 3 gtu --quiet run sssp k.mtx --unit none --output many.txt
 exits 0 "gtu run reads the text file" gtu --quiet run sssp k.mtx --unit none --output one.txt
 same "the distances of the text file are the same" one.txt many.txt
+exits 0 "a generated graph is that of one process" gtu --quiet run sssp powerlaw:9 --unit none --output one.txt
+exits 0 "and each rank makes its part" ranks 3 gtu --quiet run sssp powerlaw:9 --unit none --output many.txt
+same "the distances of the generated graph are the same" one.txt many.txt
 exits 0 "rank 0 prints, and no other" ranks 4 gtu run bfs k.gtu --device model
 holds "the result is there once" test "$(grep -c '^reached' "$out")" = 1
 says "the line of ranks is there" "^ranks     4; rank 0 sent" "$out"

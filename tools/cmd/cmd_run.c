@@ -15,7 +15,8 @@
 
 static const char help[] =
 	"usage: gtu run ALGORITHM GRAPH [options]\n\n"
-	"Runs an algorithm on a graph by a unit of the device and shows the result.\n\n";
+	"Runs an algorithm on a graph by a unit of the device and shows the result. GRAPH is a\n"
+	"file, or kronecker:SCALE, uniform:SCALE or powerlaw:SCALE: 2^SCALE vertices, degree 16, seed 1.\n\n";
 
 static const char options_help[] =
 	"\n"

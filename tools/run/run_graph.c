@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "gtu/splitmix64.h"
 #include "libruntime/support/clock.h"
@@ -232,12 +233,46 @@ static int select_terminals(struct request *q, struct gtu_error *err)
 	return rc;
 }
 
-/* Open the graph, or this rank's part of a container that no option changes. */
+/* Whether the graph is to be generated: KIND:SCALE, for a generator of which ranks can make parts, and no file. */
+static bool is_generated(const char *name, struct gtu_generate_options *make)
+{
+	const char *colon = strchr(name, ':');
+	char *end;
+
+	*make = (struct gtu_generate_options){ .degree = 16, .seed = 1 };
+	if (!colon || !isdigit((unsigned char)colon[1]) || !access(name, F_OK))
+		return false;
+	make->scale = (uint32_t)strtoul(colon + 1, &end, 10);
+	make->n = 1ull << (make->scale & 63);
+	for (make->kind = GTU_GEN_KRONECKER; make->kind <= GTU_GEN_POWERLAW; make->kind++)
+		if (!*end && strlen(gtu_generator_name(make->kind)) == (size_t)(colon - name) &&
+		    !strncmp(name, gtu_generator_name(make->kind), (size_t)(colon - name)))
+			return true;
+	return false;
+}
+
+static int generate_graph(struct request *q, const struct gtu_generate_options *make, bool unchanged, struct gtu_error *err)
+{
+	const struct gtu_progress *progress = q->run.opt.progress;
+
+	if (!unchanged)
+		return gtu_fail(err, GTU_ERR_USAGE, "%s is generated, so the options that say how to read a file do not apply: "
+				"write a file by gtu generate", q->run.path);
+	if (make->scale < 1 || make->scale > 40)
+		return gtu_fail(err, GTU_ERR_USAGE, "the scale of %s is out of range: it must be 1 to 40", q->run.path);
+	return q->run.ranks && !q->verify ? gtu_graph_generate_part(q->run.dev, make, progress, &q->graph, err) :
+					    gtu_graph_generate(make, progress, &q->graph, err);
+}
+
+/* Open or generate the graph, or this rank's part of it if no option changes it. */
 static int open_graph(struct request *q, const struct gtu_read_options *read, struct gtu_error *err)
 {
 	const bool unchanged = !read->direction && !read->weight_column && !read->names;
+	struct gtu_generate_options make;
 	int rc = GTU_ERR_UNSUPPORTED;
 
+	if (is_generated(q->run.path, &make))
+		return generate_graph(q, &make, unchanged, err);
 	/* the reference code needs the whole graph */
 	if (q->run.ranks && unchanged && !q->verify)
 		rc = gtu_graph_open_part(q->run.dev, q->run.path, q->run.opt.progress, &q->graph, err);

@@ -394,4 +394,4 @@ static int generate(const struct gtu_generate_options *opt, const struct gtu_pro
 }
 
 /* half-edges have 32-bit indices */
-const struct gtu_generator_entry gtu_generator_delaunay = { "delaunay", 1ull << 29, 0, 0, 0, generate };
+const struct gtu_generator_entry gtu_generator_delaunay = { "delaunay", 1ull << 29, 0, 0, 0, generate, NULL };

@@ -106,4 +106,4 @@ static int generate(const struct gtu_generate_options *opt, const struct gtu_pro
 	return rc;
 }
 
-const struct gtu_generator_entry gtu_generator_fem3d = { "fem3d", 1ull << 36, 0, 0, 27 * 64, generate };
+const struct gtu_generator_entry gtu_generator_fem3d = { "fem3d", 1ull << 36, 0, 0, 27 * 64, generate, NULL };

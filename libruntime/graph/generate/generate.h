@@ -6,16 +6,30 @@
 #include "gtu/splitmix64.h"
 #include "libruntime/graph/graph_internal.h"
 
+#define GTU_BLOCK 65536ull
+typedef void (*gtu_fill_pairs)(const void *arg, struct gtu_edge_list *l, uint64_t block, uint64_t first,
+			       uint64_t end);
+
+/* How a generator draws blocks. */
+struct gtu_pairs {
+	const struct gtu_generate_options *opt;	/* with the defaults */
+	uint64_t m;
+	gtu_fill_pairs fill;
+	double inverse, low, span;	/* of the generator */
+};
+
 struct gtu_generator_entry {
 	const char *name;
 	uint64_t max_n;
 	double default_degree, min_degree, max_degree;
 	/*
 	 * Fill @raw, which is empty, undirected and has declared vertices, with vertices and edges.
-	 * @opt includes the defaults. On error raw->edges may hold anything.
+	 * @opt includes the defaults. On error raw->edges may hold anything. NULL: `pairs` says all.
 	 */
 	int (*generate)(const struct gtu_generate_options *opt, const struct gtu_progress *progress,
 			struct gtu_raw_graph *raw, struct gtu_error *err);
+	/* NULL, or: edges are drawn in blocks that do not depend on each other, by p->fill(p, ...). */
+	void (*pairs)(struct gtu_pairs *p);
 };
 
 /* GTU_GEN_<KIND> of gtu/graph.h, and the entry's name. */
@@ -50,11 +64,8 @@ uint64_t gtu_permute(uint64_t x, uint64_t n, uint64_t seed);
 /*
  * Reserve @m edges with vertices below @n, call @fill for every block of GTU_BLOCK edges from
  * @threads threads (0: one per core), and set the list's length. @fill draws the edges [first, end)
- * and stores them at these indices.
+ * and stores them at these indices; only @block decides which edges they are.
  */
-#define GTU_BLOCK 65536ull
-typedef void (*gtu_fill_pairs)(const void *arg, struct gtu_edge_list *l, uint64_t block, uint64_t first,
-			       uint64_t end);
 int gtu_draw_pairs(struct gtu_edge_list *l, uint64_t n, uint64_t m, gtu_fill_pairs fill,
 		   const void *arg, uint32_t threads, const struct gtu_progress *progress,
 		   struct gtu_error *err);

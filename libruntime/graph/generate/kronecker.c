@@ -17,7 +17,7 @@ static uint32_t threshold(double p)
 
 static void fill(const void *arg, struct gtu_edge_list *l, uint64_t block, uint64_t first, uint64_t end)
 {
-	const struct gtu_generate_options *opt = arg;
+	const struct gtu_generate_options *opt = ((const struct gtu_pairs *)arg)->opt;
 	const uint32_t down = threshold(A + B), right[2] = { threshold(A / (A + B)),
 							      threshold(C / (1 - (A + B))) };
 	uint64_t state = gtu_rand_stream(opt->seed, block), n = 1ull << opt->scale, e;
@@ -38,12 +38,10 @@ static void fill(const void *arg, struct gtu_edge_list *l, uint64_t block, uint6
 	}
 }
 
-static int generate(const struct gtu_generate_options *opt, const struct gtu_progress *progress,
-		    struct gtu_raw_graph *raw, struct gtu_error *err)
+static void pairs(struct gtu_pairs *p)
 {
-	raw->n = opt->n;
-	return gtu_draw_pairs(&raw->edges, raw->n, (uint64_t)((double)raw->n * opt->degree + 0.5), fill, opt,
-			      opt->threads, progress, err);
+	p->m = (uint64_t)((double)p->opt->n * p->opt->degree + 0.5);
+	p->fill = fill;
 }
 
-const struct gtu_generator_entry gtu_generator_kronecker = { "kronecker", 1ull << 40, 16, 0, 4096, generate };
+const struct gtu_generator_entry gtu_generator_kronecker = { "kronecker", 1ull << 40, 16, 0, 4096, NULL, pairs };

@@ -18,4 +18,4 @@ static int generate(const struct gtu_generate_options *opt, const struct gtu_pro
 			      opt->seed, progress, err);
 }
 
-const struct gtu_generator_entry gtu_generator_planar = { "planar", 1ull << 29, 4.9, 2, 6, generate };
+const struct gtu_generator_entry gtu_generator_planar = { "planar", 1ull << 29, 4.9, 2, 6, generate, NULL };

@@ -8,13 +8,7 @@
 
 #include "generate.h"
 
-struct powerlaw {
-	const struct gtu_generate_options *opt;
-	double inverse;			/* 1 / (1 - 1 / (exponent - 1)) */
-	double low, span;		/* value at the first vertex, and range up to the last */
-};
-
-static uint64_t draw(const struct powerlaw *p, uint64_t *state)
+static uint64_t draw(const struct gtu_pairs *p, uint64_t *state)
 {
 	double x = pow(p->low + gtu_rand_unit(state) * p->span, p->inverse) - 1;
 	uint64_t i = x > 0 ? (uint64_t)x : 0;
@@ -24,7 +18,7 @@ static uint64_t draw(const struct powerlaw *p, uint64_t *state)
 
 static void fill(const void *arg, struct gtu_edge_list *l, uint64_t block, uint64_t first, uint64_t end)
 {
-	const struct powerlaw *p = arg;
+	const struct gtu_pairs *p = arg;
 	uint64_t state = gtu_rand_stream(p->opt->seed, block), e;
 
 	for (e = first; e < end; e++) {
@@ -33,17 +27,17 @@ static void fill(const void *arg, struct gtu_edge_list *l, uint64_t block, uint6
 	}
 }
 
-static int generate(const struct gtu_generate_options *opt, const struct gtu_progress *progress,
-		    struct gtu_raw_graph *raw, struct gtu_error *err)
+/* p->inverse: 1 / (1 - 1 / (exponent - 1)); p->low, p->span: value at the first vertex, and range up to the last. */
+static void pairs(struct gtu_pairs *p)
 {
-	double rise = 1 - 1 / (opt->exponent - 1);
-	struct powerlaw p = { .opt = opt, .inverse = 1 / rise, .low = 1 };
-	double m = (double)opt->n * opt->degree;
+	const struct gtu_generate_options *opt = p->opt;
+	const double rise = 1 - 1 / (opt->exponent - 1), m = (double)opt->n * opt->degree;
 
-	p.span = pow((double)opt->n + 1, rise) - 1;
-	raw->n = opt->n;
-	return gtu_draw_pairs(&raw->edges, opt->n, (uint64_t)(opt->directed ? m + 0.5 : m / 2 + 0.5), fill, &p,
-			      opt->threads, progress, err);
+	p->inverse = 1 / rise;
+	p->low = 1;
+	p->span = pow((double)opt->n + 1, rise) - 1;
+	p->m = (uint64_t)(opt->directed ? m + 0.5 : m / 2 + 0.5);
+	p->fill = fill;
 }
 
-const struct gtu_generator_entry gtu_generator_powerlaw = { "powerlaw", 1ull << 40, 16, 0, 4096, generate };
+const struct gtu_generator_entry gtu_generator_powerlaw = { "powerlaw", 1ull << 40, 16, 0, 4096, NULL, pairs };

@@ -48,4 +48,4 @@ static int generate(const struct gtu_generate_options *opt, const struct gtu_pro
 			      opt->seed, progress, err);
 }
 
-const struct gtu_generator_entry gtu_generator_road = { "road", 1ull << 36, 2.6, 2, 4, generate };
+const struct gtu_generator_entry gtu_generator_road = { "road", 1ull << 36, 2.6, 2, 4, generate, NULL };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "generate.h"
+#include "libruntime/graph/graph_part.h"
 
 #define MAX_PAIRS (1ull << 44)
 
@@ -66,21 +67,27 @@ static int check_options(struct gtu_generate_options *o, struct gtu_error *err)
 	return 0;
 }
 
+/* The weights of the @count edges of block @block. */
+static void draw_weights(const struct gtu_generate_options *o, uint64_t block, uint32_t *weight, uint64_t count)
+{
+	uint64_t e, state = gtu_rand_stream(~o->seed, block);
+
+	for (e = 0; e < count; e++)
+		weight[e] = 1 + (uint32_t)gtu_rand_below(&state, o->random_weights);
+}
+
 static int add_random_weights(const struct gtu_generate_options *o, struct gtu_edge_list *l,
 			      struct gtu_error *err)
 {
-	uint64_t e, state = 0;
+	uint64_t e;
 	uint32_t *weight;
 
 	weight = realloc(l->weight, l->m ? l->m * sizeof(*weight) : 1);
 	if (!weight)
 		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %llu weights",
 				(unsigned long long)l->m);
-	for (e = 0; e < l->m; e++) {
-		if (e % GTU_BLOCK == 0)
-			state = gtu_rand_stream(~o->seed, e / GTU_BLOCK);
-		weight[e] = 1 + (uint32_t)gtu_rand_below(&state, o->random_weights);
-	}
+	for (e = 0; e < l->m; e += GTU_BLOCK)
+		draw_weights(o, e / GTU_BLOCK, weight + e, l->m - e < GTU_BLOCK ? l->m - e : GTU_BLOCK);
 	l->weight = weight;
 	l->weight_type = GTU_WEIGHT_U32;
 	return 0;
@@ -100,6 +107,16 @@ static void name_graph(struct gtu_graph *g, const struct gtu_generate_options *o
 	snprintf(g->name + at, sizeof(g->name) - at, " seed=%llu", (unsigned long long)o->seed);
 }
 
+static int draw_all(const struct gtu_generate_options *o, const struct gtu_progress *progress, struct gtu_raw_graph *raw,
+		    struct gtu_error *err)
+{
+	struct gtu_pairs p = { .opt = o };
+
+	generators[o->kind]->pairs(&p);
+	raw->n = o->n;
+	return gtu_draw_pairs(&raw->edges, o->n, p.m, p.fill, &p, o->threads, progress, err);
+}
+
 int gtu_graph_generate(const struct gtu_generate_options *opt, const struct gtu_progress *progress,
 		       struct gtu_graph **out, struct gtu_error *err)
 {
@@ -114,7 +131,8 @@ int gtu_graph_generate(const struct gtu_generate_options *opt, const struct gtu_
 	if (rc)
 		return rc;
 	gtu_edges_init(&raw.edges, false);
-	rc = generators[o.kind]->generate(&o, progress, &raw, err);
+	rc = generators[o.kind]->pairs ? draw_all(&o, progress, &raw, err) :
+					 generators[o.kind]->generate(&o, progress, &raw, err);
 	if (!rc && o.random_weights)
 		rc = add_random_weights(&o, &raw.edges, err);
 	if (rc) {
@@ -125,4 +143,75 @@ int gtu_graph_generate(const struct gtu_generate_options *opt, const struct gtu_
 	if (!rc)
 		name_graph(*out, &o);
 	return rc;
+}
+
+/* ---- By blocks ------------------------------------------------------------------------------------- */
+
+struct gtu_blocks *gtu_blocks_open(const struct gtu_generate_options *opt, struct gtu_error *err)
+{
+	struct gtu_generate_options o = *opt;
+	struct gtu_pairs p = { .opt = &o };
+	struct gtu_blocks *b;
+	uint32_t edge_bytes;
+
+	if (check_options(&o, err))
+		return NULL;
+	edge_bytes = gtu_edge_bytes_for(o.n, o.edge_bytes, err);
+	if (!edge_bytes)
+		return NULL;
+	if (!generators[o.kind]->pairs || o.simplify) {
+		gtu_fail(err, GTU_ERR_UNSUPPORTED, "%s%s cannot be generated in parts, because edges depend on each other: write a "
+			 "container by gtu generate", generators[o.kind]->name, o.simplify ? ", simplified," : "");
+		return NULL;
+	}
+	generators[o.kind]->pairs(&p);
+	b = calloc(1, sizeof(*b));
+	if (b) {
+		b->opt = o;
+		b->n = o.n;
+		b->pairs = p.m;
+		b->count = (p.m + GTU_BLOCK - 1) / GTU_BLOCK;
+		b->edge_bytes = edge_bytes;
+		b->src = malloc(GTU_BLOCK * sizeof(*b->src));
+		b->dst = malloc(GTU_BLOCK * sizeof(*b->dst));
+		b->weight = malloc(GTU_BLOCK * sizeof(*b->weight));
+	}
+	if (b && b->src && b->dst && b->weight)
+		return b;
+	gtu_blocks_close(b);
+	gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a block of edges");
+	return NULL;
+}
+
+uint64_t gtu_blocks_draw(struct gtu_blocks *b, uint64_t block)
+{
+	const uint64_t left = b->pairs - block * GTU_BLOCK, length = left < GTU_BLOCK ? left : GTU_BLOCK;
+	struct gtu_edge_list l = { .src = b->src, .dst = b->dst, .id_bytes = 8 };
+	struct gtu_pairs p = { .opt = &b->opt };
+
+	generators[b->opt.kind]->pairs(&p);
+	p.fill(&p, &l, block, 0, length);
+	if (b->opt.random_weights)
+		draw_weights(&b->opt, block, b->weight, length);
+	return length;
+}
+
+void gtu_blocks_close(struct gtu_blocks *b)
+{
+	if (!b)
+		return;
+	free(b->src);
+	free(b->dst);
+	free(b->weight);
+	free(b);
+}
+
+void gtu_blocks_describe(const struct gtu_blocks *b, struct gtu_graph *g)
+{
+	g->n = b->n;
+	g->stored = b->pairs;
+	g->edge_bytes = b->edge_bytes;
+	g->weight_type = b->opt.random_weights ? GTU_WEIGHT_U32 : GTU_WEIGHT_NONE;
+	g->flags |= GTU_GRAPH_SORTED | GTU_GRAPH_CHECKED | (b->opt.directed ? GTU_GRAPH_DIRECTED : 0);
+	name_graph(g, &b->opt);
 }

@@ -7,7 +7,7 @@
 
 static void fill(const void *arg, struct gtu_edge_list *l, uint64_t block, uint64_t first, uint64_t end)
 {
-	const struct gtu_generate_options *opt = arg;
+	const struct gtu_generate_options *opt = ((const struct gtu_pairs *)arg)->opt;
 	uint64_t state = gtu_rand_stream(opt->seed, block), e;
 
 	for (e = first; e < end; e++) {
@@ -16,12 +16,10 @@ static void fill(const void *arg, struct gtu_edge_list *l, uint64_t block, uint6
 	}
 }
 
-static int generate(const struct gtu_generate_options *opt, const struct gtu_progress *progress,
-		    struct gtu_raw_graph *raw, struct gtu_error *err)
+static void pairs(struct gtu_pairs *p)
 {
-	raw->n = opt->n;
-	return gtu_draw_pairs(&raw->edges, opt->n, (uint64_t)((double)opt->n * opt->degree + 0.5), fill, opt,
-			      opt->threads, progress, err);
+	p->m = (uint64_t)((double)p->opt->n * p->opt->degree + 0.5);
+	p->fill = fill;
 }
 
-const struct gtu_generator_entry gtu_generator_uniform = { "uniform", 1ull << 40, 16, 0, 4096, generate };
+const struct gtu_generator_entry gtu_generator_uniform = { "uniform", 1ull << 40, 16, 0, 4096, NULL, pairs };

@@ -649,4 +649,129 @@ TEST(exchanges_overlap_computation)
 	}
 }
 
+/* ---- Generated parts --------------------------------------------------------------------------------- */
+
+struct making {
+	struct gtu_generate_options opt;
+	const struct gtu_graph *whole;	/* or NULL: not compared */
+};
+
+static void make_part(const struct gtu_ranks *ranks, struct rank_report *r, void *context)
+{
+	const struct making *making = context;
+	const struct gtu_graph *whole = making->whole;
+	const uint64_t before = memory_of("VmRSS");
+	struct gtu_device *d = NULL;
+	struct gtu_graph *part = NULL;
+	uint64_t first, bytes;
+
+	r->rc = gtu_open_ranks("none", ranks, &d, &r->err);
+	if (!r->rc)
+		r->rc = gtu_graph_generate_part(d, &making->opt, NULL, &part, &r->err);
+	r->bytes = memory_of("VmHWM") - before;
+	if (!r->rc)
+		r->rc = gtu_ranks_range(d, part, &r->first, &r->end, &r->err);
+	if (!r->rc && whole) {
+		first = whole->row[r->first];
+		bytes = (whole->row[r->end] - first) * 4;
+		if (part->n != whole->n || part->m != whole->m || part->stored != whole->stored ||
+		    (part->flags & ~(uint32_t)GTU_GRAPH_PART) != whole->flags || strcmp(part->name, whole->name) ||
+		    part->edge_bytes != 4 || part->weight_type != whole->weight_type)
+			r->rc = gtu_fail(&r->err, GTU_ERR_FAIL, "rank %u has another head", ranks->rank);
+		else if (memcmp(part->row + r->first, whole->row + r->first, (r->end - r->first + 1) * 8) ||
+			 memcmp((const uint32_t *)part->col + first, (const uint32_t *)whole->col + first, bytes) ||
+			 (whole->weight && memcmp((const uint32_t *)part->weight + first, (const uint32_t *)whole->weight + first,
+						  bytes)))
+			r->rc = gtu_fail(&r->err, GTU_ERR_FAIL, "rank %u has other edges", ranks->rank);
+	}
+	gtu_graph_close(part);
+	gtu_close(d);
+}
+
+/* Parts that ranks generate are those of the whole graph, byte for byte, where it is cut as in a container. */
+TEST(generated_parts)
+{
+	static const uint32_t kinds[] = { GTU_GEN_KRONECKER, GTU_GEN_UNIFORM, GTU_GEN_POWERLAW };
+	uint64_t cut[9], end;
+
+	for (unsigned i = 0; i < LENGTH(kinds) * 4; i++) {
+		struct making making = { .opt = { .kind = kinds[i / 4], .scale = 13, .n = kinds[i / 4] ? 9001 : 0, .degree = 16,
+						  .seed = 7, .directed = i & 1, .random_weights = i & 2 ? 9 : 0 } };
+		const uint32_t size = sizes[i % LENGTH(sizes)];
+
+		making.whole = generate(making.opt);
+		run_ranks(size, make_part, &making, 0, FAULT_NONE, 0);
+		all_fine(size);
+		for (uint32_t r = 0; r < size; r++) {
+			cut[r] = rank_reports[r].first;
+			end = rank_reports[r].end;
+			CHECK(r + 1 < size ? end == rank_reports[r + 1].first : end == making.whole->n);
+		}
+		/* the same cut as that of a container */
+		struct job job = job_of(making.whole, 0);
+
+		run_ranks(size, work, &job, 0, FAULT_NONE, 0);
+		for (uint32_t r = 0; r < size; r++)
+			CHECK_EQ(rank_reports[r].first, cut[r]);
+	}
+}
+
+static void not_made(struct making making, int code, const char *words)
+{
+	run_ranks(2, make_part, &making, 0, FAULT_NONE, 0);
+	for (uint32_t r = 0; r < 2; r++)
+		CHECKF(rank_reports[r].rc == code && strstr(rank_reports[r].err.text, words), "%d \"%s\"", rank_reports[r].rc,
+		       rank_reports[r].err.text);
+}
+
+TEST(generated_parts_that_cannot_be)
+{
+	struct making making = { .opt = { .kind = GTU_GEN_ROAD, .n = 100 } };
+	struct gtu_device *d;
+	struct gtu_graph *part;
+	unsigned at;
+
+	not_made(making, GTU_ERR_UNSUPPORTED, "road cannot be generated in parts");
+	making.opt = (struct gtu_generate_options){ .kind = GTU_GEN_UNIFORM, .n = 100, .simplify = 1 };
+	not_made(making, GTU_ERR_UNSUPPORTED, "uniform, simplified, cannot be generated in parts");
+	making.opt.simplify = 0;
+	making.opt.degree = 1e6;
+	not_made(making, GTU_ERR_USAGE, "degree");
+	OK(gtu_open("model,model", &d, &err));
+	FAILS(gtu_graph_generate_part(d, &making.opt, NULL, &part, &err), GTU_ERR_USAGE, "generate the whole graph");
+	gtu_close(d);
+	/* each call fails in turn */
+	making.opt.degree = 0;
+	for (at = 0;; at++) {
+		run_ranks(3, make_part, &making, at % 3, FAULT_FAILS, at / 3);
+		if (!rank_reports[at % 3].rc)
+			break;
+		all_failed(3, at % 3, "generate", at);
+	}
+	CHECK(at > 30);
+}
+
+/* A rank holds its share of the graph, 16 bytes for each of its vertices, and messages. */
+TEST(memory_of_a_generating_rank)
+{
+#ifdef __SANITIZE_ADDRESS__
+	SKIP("the sanitizer's shadow memory counts as resident");
+#endif
+	struct making making = { .opt = { .kind = GTU_GEN_UNIFORM, .n = 1 << 18, .degree = 16, .seed = 1 } };
+	const uint64_t whole = making.opt.n * (16 * 2 * 4 + 8), slack = 10 << 20;
+
+	mallopt(M_MMAP_THRESHOLD, 1 << 16);
+	for (uint32_t size = 1; size <= 4; size += 3) {
+		const uint64_t most = (whole + 16 * making.opt.n) / size + slack;
+
+		run_ranks(size, make_part, &making, 0, FAULT_NONE, 0);
+		all_fine(size);
+		for (uint32_t r = 0; r < size; r++)
+			CHECKF(rank_reports[r].bytes <= most, "rank %u of %u grew by %" PRIu64 " bytes, more than %" PRIu64, r, size,
+			       rank_reports[r].bytes, most);
+		CHECK(size > 1 || rank_reports[0].bytes > whole);
+		CHECK(size == 1 || most < whole);
+	}
+}
+
 TEST_MAIN

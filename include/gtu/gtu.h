@@ -364,8 +364,8 @@ struct gtu_algorithm_options {
 	/*
 	 * Part of a partition by vertex ranges: traverse only edges that leave a vertex of
 	 * [first_vertex, end_vertex). Results cover all n vertices over these edges. The union of
-	 * the parts' components gives the graph's components. PageRank does not support parts. 0,
-	 * 0: all vertices.
+	 * the parts' components gives the graph's components. PageRank, and searches that pull, need
+	 * what other parts find: over ranks (gtu/ranks.h) each rank has its part. 0, 0: all vertices.
 	 */
 	uint64_t first_vertex, end_vertex;
 	const struct gtu_progress *progress;

@@ -216,7 +216,7 @@ int gtu_alg_require_whole_graph(struct gtu_alg *a)
 		return 0;
 	return gtu_fail(a->err, GTU_ERR_UNSUPPORTED,
 			"%s over a part of the vertices is not supported: it needs intermediate "
-			"results of the other parts",
+			"results of the other parts, which ranks exchange (gtu/ranks.h)",
 			a->name);
 }
 
@@ -246,7 +246,7 @@ int gtu_alg_direction(struct gtu_alg *a)
 	if (a->first || a->end != a->g->n)
 		return gtu_fail(a->err, GTU_ERR_UNSUPPORTED,
 				"%s by %s does not support a part of the vertices: a part consists "
-				"of outgoing edges, so it can only push",
+				"of outgoing edges, so it can only push; over ranks (gtu/ranks.h) it can pull",
 				a->name, name[a->opt->direction]);
 	return 0;
 }

@@ -202,6 +202,23 @@ TEST(empty_ranges)
 		}
 }
 
+/* One device cannot do these over a part of the vertices; ranks can, because they exchange what they find. */
+TEST(parts_that_one_device_refuses)
+{
+	struct gtu_graph *g = kronecker(8, true);
+	struct gtu_algorithm_options part = { .unit = GTU_WITH_NONE, .first_vertex = 1, .end_vertex = 100 };
+	double *real = test_alloc(g->n, 8);
+	struct job job = job_of(g, 2);
+
+	open_device();
+	FAILS(gtu_pagerank(dev, g, &part, real, NULL, &err), GTU_ERR_UNSUPPORTED, "which ranks exchange");
+	part.direction = GTU_PULL;
+	FAILS(gtu_bfs(dev, g, &part, (uint64_t *)(void *)real, NULL, &err), GTU_ERR_UNSUPPORTED, "over ranks (gtu/ranks.h) it can pull");
+	for (job.what = 0; job.what <= 2; job.what += 2)
+		for (job.opt.direction = GTU_PUSH; job.opt.direction <= GTU_PULL; job.opt.direction++)
+			same_results(&job, 3);
+}
+
 /* ---- Faults ---------------------------------------------------------------------------------------- */
 
 /* Every rank that lives has returned an error, with a sentence that names a rank. */

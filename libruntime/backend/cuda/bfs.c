@@ -3,15 +3,12 @@
  * Breadth-first search. The paper's kernels run top-down, level by level, over all vertices. The
  * default kernels choose the direction of each level by its cost on the link.
  */
-#include <math.h>
 #include <stdlib.h>
 
-#include "gpu.h"
+#include "parts.h"
 
-#define LINE		128.0
 #define LOOP_FROM	3		/* first level that may stay on the GPU */
 #define SHALLOW		16		/* levels after which a graph is deep: its last levels are for the loop */
-#define CARD_TO_LINK	0.02		/* cost of a byte of GPU memory, in bytes over the link */
 #define ORDER_SHARE	2048		/* a frontier of at least one vertex in so many is sorted */
 
 /* Costs of lists on the card, in bytes of its memory: measured on an H100, where a byte takes 0.3 ps */
@@ -90,7 +87,7 @@ static double bottom_up_cost(const struct bfs *b)
 	 */
 	cached = (double)g->cache_end / (double)g->n;
 	asks = 1 - cached + cached * pow(1 - fmin(part, 1), g->cache_degree);
-	lines = fmin(list, fmax(1, width / (part * LINE)));
+	lines = gpu_lines_to_hit(width, part, list);
 	return (double)b->unvisited * asks * lines * LINE +
 	       (double)g->n * (8 + 4.0 * g->cache_degree * cached) * CARD_TO_LINK;
 }
@@ -301,7 +298,7 @@ static int direction_optimizing(struct bfs *b)
 /* ---- Results --------------------------------------------------------------------------------------- */
 
 struct levels {
-	const struct gtu_graph *g;
+	const uint64_t *row;
 	const uint32_t *from;
 	uint64_t *to;
 	struct gtu_algorithm_stats *stats;
@@ -319,25 +316,24 @@ static int widen(void *arg, uint64_t first, uint64_t end)
 		if (level == GPU_UNREACHED)
 			continue;
 		reached++;
-		edges += l->g->row[v + 1] - l->g->row[v];
+		edges += l->row[v + 1] - l->row[v];
 	}
 	__atomic_fetch_add(&l->stats->vertices, reached, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&l->stats->edges, edges, __ATOMIC_RELAXED);
 	return 0;
 }
 
-static int copy_levels(struct bfs *b, uint64_t *level)
+int gpu_bfs_result(struct gpu_run *r, CUdeviceptr level, const uint64_t *row, uint64_t n, uint64_t *result)
 {
-	struct gpu_run *r = &b->r;
-	struct levels l = { .g = r->g, .to = level, .stats = r->stats };
-	uint32_t *narrow = (uint32_t *)level + r->graph.n;
+	struct levels l = { .row = row, .to = result, .stats = r->stats };
+	uint32_t *narrow = (uint32_t *)result + n;
 	int rc;
 
 	gtu_phase(&r->phases, "result");
-	rc = gpu_download(r->gpu, narrow, b->level, 4 * r->graph.n, r->err);
+	rc = gpu_download(r->gpu, narrow, level, 4 * n, r->err);
 	l.from = narrow;
 	l.stats->edges = 0;
-	return rc ? rc : gpu_widen(widen, &l, r->graph.n);
+	return rc ? rc : gpu_widen(widen, &l, n);
 }
 
 int gpu_bfs(struct gtu_device *dev, const struct gtu_algorithm_options *opt, void *level,
@@ -361,6 +357,6 @@ int gpu_bfs(struct gtu_device *dev, const struct gtu_algorithm_options *opt, voi
 	if (!rc)
 		rc = opt->kernel == GTU_KERNEL_AUTO ? direction_optimizing(&b) : run_paper_kernels(&b);
 	if (!rc)
-		rc = copy_levels(&b, level);
+		rc = gpu_bfs_result(&b.r, b.level, b.r.g->row, b.r.graph.n, level);
 	return gpu_run_end(&b.r, rc);
 }

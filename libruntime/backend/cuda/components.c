@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "gpu.h"
+#include "parts.h"
 
 #define ENOUGH	0.9		/* share of the vertices with edges in the giant component that ends the sampling */
 
@@ -15,11 +15,11 @@ struct components {
 	CUdeviceptr label, queue, answer, active[2];
 };
 
-static int flatten(struct components *c)
+int gpu_components_flatten(struct gpu_run *r, CUdeviceptr label)
 {
-	void *args[] = { &c->label, NULL };
+	void *args[] = { &label, NULL };
 
-	return gpu_run_launch(&c->r, "components_flatten", NULL, false, c->r.graph.n, args);
+	return gpu_run_launch(r, "components_flatten", NULL, false, r->graph.n, args);
 }
 
 static int ascending(const void *a, const void *b)
@@ -29,15 +29,14 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* *giant: the most frequent label among GPU_SAMPLES sampled vertices; *votes: its frequency. */
-static int find_giant(struct components *c, uint32_t *giant, uint32_t *votes)
+int gpu_components_giant(struct gpu_run *r, CUdeviceptr label, CUdeviceptr samples, uint32_t *giant, uint32_t *votes)
 {
 	uint32_t answer[GPU_SAMPLES], i, run = 0;
-	void *args[] = { &c->label, &c->answer, NULL };
-	int rc = gpu_run_launch(&c->r, "components_ask", NULL, false, GPU_SAMPLES, args);
+	void *args[] = { &label, &samples, NULL };
+	int rc = gpu_run_launch(r, "components_ask", NULL, false, GPU_SAMPLES, args);
 
 	if (!rc)
-		rc = gpu_download(c->r.gpu, answer, c->answer, sizeof(answer), c->r.err);
+		rc = gpu_download(r->gpu, answer, samples, sizeof(answer), r->err);
 	if (rc)
 		return rc;
 	qsort(answer, GPU_SAMPLES, sizeof(*answer), ascending);
@@ -52,12 +51,10 @@ static int find_giant(struct components *c, uint32_t *giant, uint32_t *votes)
 	return 0;
 }
 
-/* Process the lists of all vertices not labeled @giant. */
-static int join(struct components *c, uint32_t giant, uint32_t slice)
+int gpu_components_join(struct gpu_run *r, CUdeviceptr label, CUdeviceptr queue, uint32_t giant, uint32_t slice)
 {
-	struct gpu_run *r = &c->r;
 	uint64_t items;
-	void *collect[] = { &c->label, &giant, &slice, &c->queue, NULL }, *join[] = { &c->queue, &items, &c->label, NULL };
+	void *collect[] = { &label, &giant, &slice, &queue, NULL }, *join[] = { &queue, &items, &label, NULL };
 	int rc = gpu_run_clear(r);
 
 	if (!rc)
@@ -67,7 +64,7 @@ static int join(struct components *c, uint32_t giant, uint32_t slice)
 	items = r->counters.items;
 	if (!rc && items)
 		rc = gpu_run_launch(r, "components_join", NULL, true, items * 32, join);
-	return rc ? rc : flatten(c);
+	return rc ? rc : gpu_components_flatten(r, label);
 }
 
 /* Whether @share of the vertices with edges have the label of @votes samples. */
@@ -90,13 +87,13 @@ static int sample(struct components *c, bool skips, uint32_t *giant, uint32_t *v
 	if (c->in_place)
 		rc = gpu_run_launch(r, "components_link", NULL, true, r->graph.n, link);
 	if (!rc && c->in_place)
-		rc = flatten(c);
+		rc = gpu_components_flatten(r, c->label);
 	for (i = 0; i < rounds && !rc && !(c->in_place && joined(c, *votes, ENOUGH)); i++) {
 		rc = gpu_run_launch(r, c->in_place ? "components_join_one" : "components_sample", NULL, c->in_place, r->graph.n, args);
 		if (!rc)
-			rc = flatten(c);
+			rc = gpu_components_flatten(r, c->label);
 		if (!rc && skips)
-			rc = find_giant(c, giant, votes);
+			rc = gpu_components_giant(r, c->label, c->answer, giant, votes);
 	}
 	return rc;
 }
@@ -115,12 +112,12 @@ static int hook(struct components *c)
 	/* a small cache may have joined less than half of the vertices with edges */
 	if (!rc && skips && !joined(c, votes, 0.5)) {
 		slice = true;
-		rc = join(c, GPU_NO_VERTEX, GPU_SLICE_ONE);
+		rc = gpu_components_join(r, c->label, c->queue, GPU_NO_VERTEX, GPU_SLICE_ONE);
 		if (!rc)
-			rc = find_giant(c, &giant, &votes);
+			rc = gpu_components_giant(r, c->label, c->answer, &giant, &votes);
 	}
 	if (!rc)
-		rc = join(c, giant, slice ? GPU_SLICE_OTHERS : GPU_SLICE_ALL);
+		rc = gpu_components_join(r, c->label, c->queue, giant, slice ? GPU_SLICE_OTHERS : GPU_SLICE_ALL);
 	r->stats->iterations = 1;
 	return rc;
 }

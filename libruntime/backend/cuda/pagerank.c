@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "gpu.h"
+#include "parts.h"
 
 #define DAMPING			0.85
 #define ITERATIONS		20
@@ -22,23 +22,28 @@ struct pagerank {
 	bool pulls;			/* there are such lists */
 };
 
+int gpu_pagerank_parameters(const struct gpu_run *r, double *damping, uint64_t *iterations)
+{
+	const struct gtu_algorithm_options *opt = r->opt;
+
+	*damping = opt->damping == 0 ? DAMPING : opt->damping;
+	if (!(*damping > 0 && *damping < 1))
+		return gtu_fail(r->err, GTU_ERR_USAGE, "a damping factor of %g is out of "
+				"range: it must be between 0 and 1", *damping);
+	if (!(opt->epsilon >= 0))
+		return gtu_fail(r->err, GTU_ERR_USAGE, "an epsilon of %g is out of range: it "
+				"must be 0 or more", opt->epsilon);
+	*iterations = opt->iterations ? opt->iterations : opt->epsilon > 0 ? ITERATIONS_EPSILON : ITERATIONS;
+	return 0;
+}
+
 static int set_parameters(struct pagerank *p)
 {
-	const struct gtu_algorithm_options *opt = p->r.opt;
-
 	if (!p->r.whole)
 		return gtu_fail(p->r.err, GTU_ERR_UNSUPPORTED,
 				"PageRank over a part of the vertices is not supported: it needs "
 				"the ranks of the other parts after each iteration");
-	p->damping = opt->damping == 0 ? DAMPING : opt->damping;
-	if (!(p->damping > 0 && p->damping < 1))
-		return gtu_fail(p->r.err, GTU_ERR_USAGE, "a damping factor of %g is out of "
-				"range: it must be between 0 and 1", p->damping);
-	if (!(opt->epsilon >= 0))
-		return gtu_fail(p->r.err, GTU_ERR_USAGE, "an epsilon of %g is out of range: it "
-				"must be 0 or more", opt->epsilon);
-	p->iterations = opt->iterations ? opt->iterations : opt->epsilon > 0 ? ITERATIONS_EPSILON : ITERATIONS;
-	return 0;
+	return gpu_pagerank_parameters(&p->r, &p->damping, &p->iterations);
 }
 
 static int update(struct pagerank *p, uint32_t begin)

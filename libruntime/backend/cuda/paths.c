@@ -2,7 +2,7 @@
 /* Betweenness centrality and ST-connectivity. */
 #include <stdlib.h>
 
-#include "gpu.h"
+#include "parts.h"
 
 /* ---- Betweenness --------------------------------------------------------------------------------- */
 
@@ -188,15 +188,22 @@ static int from_sources(struct betweenness *b)
 	return rc;
 }
 
+int gpu_betweenness_check(const struct gpu_run *r)
+{
+	if (!r->opt->source_count || r->opt->sources)
+		return 0;
+	return gtu_fail(r->err, GTU_ERR_USAGE, "source_count is %llu, but sources is NULL: pass a list",
+			(unsigned long long)r->opt->source_count);
+}
+
 int gpu_betweenness(struct gtu_device *dev, const struct gtu_algorithm_options *opt, void *score,
 		    struct gtu_algorithm_stats *stats, struct gtu_error *err)
 {
 	struct betweenness b = { 0 };
 	int rc = gpu_visit_begin(&b.r, dev, "betweenness", opt, stats, err);
 
-	if (!rc && opt->source_count && !opt->sources)
-		rc = gtu_fail(err, GTU_ERR_USAGE, "source_count is %llu, but sources is NULL: pass a list",
-			      (unsigned long long)opt->source_count);
+	if (!rc)
+		rc = gpu_betweenness_check(&b.r);
 	if (!rc && b.r.graph.n) {
 		rc = from_sources(&b);
 		gtu_phase(&b.r.phases, "result");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Core numbers and graph coloring. */
-#include "gpu.h"
+#include "parts.h"
 
 /* ---- Cores ---------------------------------------------------------------------------------------- */
 
@@ -12,7 +12,7 @@ struct cores {
 };
 
 /* Counts of neighbours have 32 bits. */
-static int check_degrees(const struct gpu_run *r)
+int gpu_cores_check(const struct gpu_run *r)
 {
 	uint64_t v;
 
@@ -80,7 +80,7 @@ int gpu_cores(struct gtu_device *dev, const struct gtu_algorithm_options *opt, v
 	int rc = gpu_visit_begin(&c.r, dev, "cores", opt, stats, err);
 
 	if (!rc)
-		rc = check_degrees(&c.r);
+		rc = gpu_cores_check(&c.r);
 	if (!rc && c.r.graph.n) {
 		rc = peel_all(&c);
 		if (!rc)

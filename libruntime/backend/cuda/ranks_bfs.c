@@ -4,13 +4,10 @@
  * time to their owners, as numbers or as a bitmap, whichever is smaller. Bottom-up, all ranks gather
  * the frontier as a bitmap, and search their own unvisited vertices; of undirected graphs only.
  */
-#include <math.h>
-
+#include "parts.h"
 #include "ranks.h"
 
-#define LINE		128.0
 #define WIDTH		4.0		/* bytes of an entry, for a decision that all ranks take alike */
-#define CARD_TO_LINK	0.02		/* cost of a byte of GPU memory, in bytes over the link */
 #define BITMAP		(1ull << 63)	/* in a message's word: a bitmap, not numbers */
 
 struct search {
@@ -36,7 +33,7 @@ static bool pulls(const struct search *s)
 		return false;
 	part = (double)s->frontier_edges / (double)g->m;
 	list = (double)g->m / (double)s->connected * WIDTH / LINE + 1;
-	lines = fmin(list, fmax(1, WIDTH / (part * LINE)));
+	lines = gpu_lines_to_hit(WIDTH, part, list);
 	return (double)s->unvisited * lines * LINE + (double)g->n * 8 * CARD_TO_LINK <
 	       (double)s->frontier_edges * WIDTH + (double)s->frontier_vertices * LINE;
 }
@@ -261,45 +258,10 @@ static int levels(struct search *s)
 	}
 }
 
-/* ---- Results --------------------------------------------------------------------------------------- */
-
-struct result {
-	const uint32_t *from;
-	const uint64_t *row;		/* of the first own vertex */
-	uint64_t *to, reached, edges;
-};
-
-static int widen(void *arg, uint64_t first, uint64_t end)
-{
-	struct result *x = arg;
-	uint64_t v, reached = 0, edges = 0;
-
-	for (v = first; v < end; v++) {
-		const uint32_t level = x->from[v];
-
-		x->to[v] = level == GPU_UNREACHED ? GTU_UNREACHED : level;
-		reached += level != GPU_UNREACHED;
-		edges += level == GPU_UNREACHED ? 0 : x->row[v + 1] - x->row[v];
-	}
-	__atomic_fetch_add(&x->reached, reached, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&x->edges, edges, __ATOMIC_RELAXED);
-	return 0;
-}
-
 int gpu_ranked_bfs(struct gpu_ranks *k)
 {
 	struct search s = { .k = k };
-	struct result x = { .to = k->run->result, .row = k->r.g->row + k->first };
-	uint32_t *narrow = (uint32_t *)x.to + k->own;
 	int rc = levels(&s);
 
-	gtu_phase(&k->r.phases, "result");
-	if (!rc)
-		rc = gpu_download(k->r.gpu, narrow, s.level, 4 * k->own, k->r.err);
-	x.from = narrow;
-	if (!rc)
-		rc = gpu_widen(widen, &x, k->own);
-	k->r.stats->vertices = x.reached;
-	k->r.stats->edges = x.edges;
-	return rc;
+	return rc ? rc : gpu_bfs_result(&k->r, s.level, k->r.g->row + k->first, k->own, k->run->result);
 }

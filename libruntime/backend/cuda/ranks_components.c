@@ -6,8 +6,7 @@
  * vertices are joined first: with the labels of all ranks that sample determines the giant component,
  * whose vertices' lists are skipped. An edge from it to another vertex is stored at that vertex, too.
  */
-#include <stdlib.h>
-
+#include "parts.h"
 #include "ranks.h"
 
 #define WHOLE	(1ull << 63)		/* in a message's word: the labels of all vertices, not pairs */
@@ -17,31 +16,6 @@ struct forest {
 	CUdeviceptr label, base, queue, answer;
 	CUdeviceptr pairs;		/* at most n / 2: more are not smaller than all labels */
 };
-
-static int flatten(struct forest *f)
-{
-	void *args[] = { &f->label, NULL };
-
-	return gpu_run_launch(&f->k->r, "components_flatten", NULL, false, f->k->r.graph.n, args);
-}
-
-/* Join the lists of own vertices without label @giant. */
-static int join(struct forest *f, uint32_t giant, uint32_t slice)
-{
-	struct gpu_run *r = &f->k->r;
-	uint64_t items;
-	void *collect[] = { &f->label, &giant, &slice, &f->queue, NULL }, *join[] = { &f->queue, &items, &f->label, NULL };
-	int rc = gpu_run_clear(r);
-
-	if (!rc)
-		rc = gpu_run_launch(r, "components_collect", NULL, true, r->graph.n, collect);
-	if (!rc)
-		rc = gpu_run_read(r);
-	items = r->counters.items;
-	if (!rc && items)
-		rc = gpu_run_launch(r, "components_join", NULL, true, items * 32, join);
-	return rc ? rc : flatten(f);
-}
 
 /* *word: what this rank has to send at *from. */
 static int describe(struct forest *f, uint64_t *word, CUdeviceptr *from)
@@ -80,7 +54,7 @@ static int take(struct forest *f, uint64_t word, CUdeviceptr from)
 	if (!rc && count)
 		rc = gpu_run_launch(r, "ranks_join", NULL, false, count, args);
 	if (!rc)
-		rc = flatten(f);
+		rc = gpu_components_flatten(r, f->label);
 	if (!rc)
 		rc = gpu_run_read(r);
 	return rc ? rc : gpu_ranks_check(f->k);
@@ -122,41 +96,12 @@ static int merge(struct forest *f, int rc)
 	return gtu_agree(k->x, rc, &none, 1);
 }
 
-static int ascending(const void *a, const void *b)
-{
-	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* The most frequent of GPU_SAMPLES labels, which all ranks sample alike. */
-static int find_giant(struct forest *f, uint32_t *giant)
-{
-	uint32_t answer[GPU_SAMPLES], i, run = 0, votes = 0;
-	void *args[] = { &f->label, &f->answer, NULL };
-	int rc = gpu_run_launch(&f->k->r, "components_ask", NULL, false, GPU_SAMPLES, args);
-
-	if (!rc)
-		rc = gpu_download(f->k->r.gpu, answer, f->answer, sizeof(answer), f->k->r.err);
-	if (rc)
-		return rc;
-	qsort(answer, GPU_SAMPLES, sizeof(*answer), ascending);
-	for (i = 0; i < GPU_SAMPLES; i++) {
-		run = i && answer[i] == answer[i - 1] ? run + 1 : 1;
-		if (run > votes) {
-			votes = run;
-			*giant = answer[i];
-		}
-	}
-	return 0;
-}
-
 static int hook(struct forest *f)
 {
 	struct gpu_ranks *k = f->k;
 	const uint64_t n = k->r.graph.n;
 	const bool skips = !(k->run->graph->flags & GTU_GRAPH_DIRECTED) && k->size > 1;
-	uint32_t giant = GPU_NO_VERTEX;
+	uint32_t giant = GPU_NO_VERTEX, votes;
 	void *label[] = { &f->label, NULL }, *base[] = { &f->base, NULL };
 	int rc = gpu_run_allocate(&k->r, (struct gpu_part[]){
 		{ "labels", 4 * n, &f->label }, { "common labels", 4 * n, &f->base }, { "changed labels", 4 * n, &f->pairs },
@@ -169,14 +114,15 @@ static int hook(struct forest *f)
 		rc = gpu_run_launch(&k->r, "components_begin", NULL, false, n, base);
 	if (skips) {
 		if (!rc)
-			rc = join(f, GPU_NO_VERTEX, GPU_SLICE_ONE);
+			rc = gpu_components_join(&k->r, f->label, f->queue, GPU_NO_VERTEX, GPU_SLICE_ONE);
 		rc = merge(f, rc);
 		if (rc)
 			return rc;
-		rc = find_giant(f, &giant);
+		/* the same samples on all ranks */
+		rc = gpu_components_giant(&k->r, f->label, f->answer, &giant, &votes);
 	}
 	if (!rc)
-		rc = join(f, giant, skips ? GPU_SLICE_OTHERS : GPU_SLICE_ALL);
+		rc = gpu_components_join(&k->r, f->label, f->queue, giant, skips ? GPU_SLICE_OTHERS : GPU_SLICE_ALL);
 	return merge(f, rc);
 }
 

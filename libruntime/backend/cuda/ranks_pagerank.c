@@ -4,13 +4,8 @@
  * its own, and the ranks gather the contributions after each iteration. Over a directed graph it pushes, and
  * sends the sums to the owners.
  */
-#include <math.h>
-
+#include "parts.h"
 #include "ranks.h"
-
-#define DAMPING			0.85
-#define ITERATIONS		20
-#define ITERATIONS_EPSILON	1000
 
 struct pagerank {
 	struct gpu_ranks *k;
@@ -22,21 +17,6 @@ struct pagerank {
 	CUdeviceptr sum;		/* of own, or if ranks push, of all */
 	CUdeviceptr first, queue;	/* tiles; compressed lists: work items */
 };
-
-static int set_parameters(struct pagerank *p)
-{
-	const struct gtu_algorithm_options *opt = p->k->run->opt;
-
-	p->damping = opt->damping == 0 ? DAMPING : opt->damping;
-	if (!(p->damping > 0 && p->damping < 1))
-		return gtu_fail(p->k->r.err, GTU_ERR_USAGE, "a damping factor of %g is out of range: it must be between 0 and 1",
-				p->damping);
-	if (!(opt->epsilon >= 0))
-		return gtu_fail(p->k->r.err, GTU_ERR_USAGE, "an epsilon of %g is out of range: it must be 0 or more",
-				opt->epsilon);
-	p->iterations = opt->iterations ? opt->iterations : opt->epsilon > 0 ? ITERATIONS_EPSILON : ITERATIONS;
-	return 0;
-}
 
 /* The address by which kernels reach the sums with the numbers of the whole graph. */
 static CUdeviceptr sum_by_number(const struct pagerank *p)
@@ -182,7 +162,7 @@ static int iterate(struct pagerank *p)
 int gpu_ranked_pagerank(struct gpu_ranks *k)
 {
 	struct pagerank p = { .k = k, .pulls = !(k->run->graph->flags & GTU_GRAPH_DIRECTED) };
-	int rc = set_parameters(&p);
+	int rc = gpu_pagerank_parameters(&k->r, &p.damping, &p.iterations);
 
 	/* all ranks have the same options */
 	if (rc)

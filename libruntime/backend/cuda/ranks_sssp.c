@@ -4,20 +4,12 @@
  * every vertex; when one of another rank's vertices is due, it sends the distance to the owner instead of
  * expanding the vertex.
  */
-#include <math.h>
-#include <stdio.h>
-
+#include "parts.h"
 #include "ranks.h"
-#include "libruntime/support/graph_access.h"
-
-#define BUCKET	4		/* default bucket width: this many mean weights / mean degree */
 
 struct paths {
 	struct gpu_ranks *k;
-	enum distance_type type;
-	uint32_t width;
-	char kernel[24];		/* suffix: "_u32_separate" */
-	double delta;
+	struct gpu_distances of;
 	CUdeviceptr distance, expanded;	/* of all vertices */
 	CUdeviceptr queue, outbox;
 	uint64_t items, min;		/* due below the bound; the least distance due above it */
@@ -26,23 +18,15 @@ struct paths {
 /* The type of distances and the width of buckets: the same on all ranks, and that of one device. Collective. */
 static int set_parameters(struct paths *s)
 {
-	static const char *const name[] = { "u32", "u64", "f32", "f64" };
-	const struct gpu_ranks *k = s->k;
+	struct gpu_ranks *k = s->k;
 	const struct gpu_placed *p = &k->r.gpu->placed;
 	const struct gtu_graph *g = k->run->graph;
 	const bool edges = k->r.g->m;
 	double least = edges ? p->weight_min : INFINITY, most = edges ? p->weight_max : 0;
 	double sum = edges ? p->weight_mean * (double)k->r.g->m : 0, falling;
 	uint64_t none = 0;
-	int rc = 0;
+	int rc = gtu_agree(k->x, gpu_sssp_check(&k->r, edges ? g->row[k->first] : 0), &none, 1);
 
-	s->delta = k->run->opt->delta;
-	if (p->bad_weight < k->r.g->m)
-		rc = gtu_fail(k->r.err, GTU_ERR_INPUT, "%s: the weight of edge %llu is %g: weights must be 0 or more", g->name,
-			      (unsigned long long)(g->row[k->first] + p->bad_weight), gtu_graph_weight(k->r.g, p->bad_weight));
-	else if (isnan(s->delta) || s->delta < 0)
-		rc = gtu_fail(k->r.err, GTU_ERR_USAGE, "a near-far step of %g is invalid: it must be a positive number", s->delta);
-	rc = gtu_agree(k->x, rc, &none, 1);
 	/* the least weight is the negative of the largest negative one */
 	falling = -least;
 	if (!rc)
@@ -51,21 +35,9 @@ static int set_parameters(struct paths *s)
 		rc = gtu_reduce(k->x, GTU_MAX_F64, &falling);
 	if (!rc)
 		rc = gtu_reduce(k->x, GTU_SUM_F64, &sum);
-	if (rc)
-		return rc;
-	if (g->weight_type == GTU_WEIGHT_F32)
-		s->type = DISTANCE_F32;
-	else if (g->weight_type == GTU_WEIGHT_F64)
-		s->type = DISTANCE_F64;
-	else	/* the longest path has n - 1 edges */
-		s->type = (double)g->n * most < (double)UINT32_MAX ? DISTANCE_U32 : DISTANCE_U64;
-	s->width = distance_width(s->type);
-	snprintf(s->kernel, sizeof(s->kernel), "_%s%s", name[s->type], k->r.gpu->placement.weight_bytes ? "_separate" : "");
-	if (s->delta == 0)
-		s->delta = g->m ? fmax(-falling, BUCKET * sum / (double)g->m * (double)g->n / (double)g->m) : 1;
-	if (s->type <= DISTANCE_U64 && s->delta < 1)
-		s->delta = 1;
-	return 0;
+	if (!rc)
+		gpu_sssp_choose(&s->of, &k->r, g->n, g->m, -falling, most, g->m ? sum / (double)g->m : 0);
+	return rc;
 }
 
 /* Own vertices due below @bound go to the queue, others' to the outbox: k->count. */
@@ -77,7 +49,7 @@ static int collect(struct paths *s, uint64_t bound)
 	int rc = gpu_ranks_clear(k);
 
 	if (!rc)
-		rc = gpu_run_launch(r, "ranks_due", s->width == 4 ? "_32" : "_64", true, r->graph.n, args);
+		rc = gpu_run_launch(r, "ranks_due", s->of.width == 4 ? "_32" : "_64", true, r->graph.n, args);
 	if (!rc)
 		rc = gpu_run_read(r);
 	s->items = r->counters.items;
@@ -90,13 +62,13 @@ static int round_of(struct paths *s)
 {
 	struct gpu_ranks *k = s->k;
 	struct gpu_run *r = &k->r;
-	const uint64_t element = 4 + s->width;
+	const uint64_t element = 4 + s->of.width;
 	uint64_t count;
 	/* a bit of a settled vertex is not kept: another rank may lower its distance */
 	CUdeviceptr inbox, settled = 0;
 	void *relax[] = { &s->queue, &s->items, &s->distance, &settled, NULL }, *lower[] = { &inbox, &count, &s->distance, NULL };
 	uint32_t i;
-	int rc = s->items ? gpu_run_launch(r, "sssp_relax", s->kernel, true, s->items * 32, relax) : 0;
+	int rc = s->items ? gpu_run_launch(r, "sssp_relax", s->of.kernel, true, s->items * 32, relax) : 0;
 
 	for (i = 0; i < k->size; i++)
 		k->outgoing[i] = k->count[i];
@@ -117,7 +89,7 @@ static int round_of(struct paths *s)
 		count = k->incoming[i];
 		inbox = k->receive[i];
 		if (count)
-			rc = gpu_run_launch(r, "ranks_lower", s->width == 4 ? "_32" : "_64", false, count, lower);
+			rc = gpu_run_launch(r, "ranks_lower", s->of.width == 4 ? "_32" : "_64", false, count, lower);
 	}
 	if (!rc)
 		rc = gpu_run_read(r);
@@ -129,17 +101,17 @@ static int prepare(struct paths *s)
 	struct gpu_ranks *k = s->k;
 	const uint64_t n = k->run->graph->n, source = k->run->opt->source, zero = 0;
 	int rc = gpu_run_allocate(&k->r, (struct gpu_part[]){
-		{ "distances", n * s->width, &s->distance }, { "expanded vertices", n * s->width, &s->expanded },
+		{ "distances", n * s->of.width, &s->distance }, { "expanded vertices", n * s->of.width, &s->expanded },
 		{ "queue", gpu_ranks_queue_bytes(k), &s->queue },
-		{ "outbox", (4 + s->width) * gpu_ranks_outbox(k), &s->outbox } }, 4);
+		{ "outbox", (4 + s->of.width) * gpu_ranks_outbox(k), &s->outbox } }, 4);
 
 	if (!rc)
-		rc = gpu_fill(k->r.gpu, s->distance, 0xff, n * s->width, k->r.err);
+		rc = gpu_fill(k->r.gpu, s->distance, 0xff, n * s->of.width, k->r.err);
 	if (!rc)
-		rc = gpu_fill(k->r.gpu, s->expanded, 0xff, n * s->width, k->r.err);
+		rc = gpu_fill(k->r.gpu, s->expanded, 0xff, n * s->of.width, k->r.err);
 	/* the owner alone knows the source */
 	if (!rc && source >= k->first && source < k->end)
-		rc = gpu_upload(k->r.gpu, s->distance + source * s->width, &zero, s->width, k->r.err);
+		rc = gpu_upload(k->r.gpu, s->distance + source * s->of.width, &zero, s->of.width, k->r.err);
 	return rc;
 }
 
@@ -147,7 +119,7 @@ static int search(struct paths *s)
 {
 	struct gpu_ranks *k = s->k;
 	struct gpu_run *r = &k->r;
-	uint64_t bound = distance_above(s->type, 0, s->delta), sum[2];
+	uint64_t bound = distance_above(s->of.type, 0, s->of.delta), sum[2];
 	uint32_t i;
 	int rc = prepare(s);
 
@@ -170,57 +142,17 @@ static int search(struct paths *s)
 		rc = gtu_reduce(k->x, GTU_MIN_U64, &s->min);
 		if (rc || s->min == UINT64_MAX)
 			return rc;
-		bound = distance_above(s->type, s->min, s->delta);
+		bound = distance_above(s->of.type, s->min, s->of.delta);
 	}
-}
-
-/* ---- Results --------------------------------------------------------------------------------------- */
-
-struct result {
-	const struct paths *s;
-	const uint64_t *row;		/* of the first own vertex */
-	const void *from;
-	double *to;
-	uint64_t reached, edges;
-};
-
-static int widen(void *arg, uint64_t first, uint64_t end)
-{
-	struct result *x = arg;
-	const uint32_t width = x->s->width;
-	const uint64_t none = width == 4 ? UINT32_MAX : UINT64_MAX;
-	uint64_t v, bits, reached = 0, edges = 0;
-
-	for (v = first; v < end; v++) {
-		bits = gtu_get(x->from, width, v);
-		x->to[v] = bits == none ? INFINITY : distance_number(x->s->type, bits);
-		reached += bits != none;
-		edges += bits == none ? 0 : x->row[v + 1] - x->row[v];
-	}
-	__atomic_fetch_add(&x->reached, reached, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&x->edges, edges, __ATOMIC_RELAXED);
-	return 0;
 }
 
 int gpu_ranked_sssp(struct gpu_ranks *k)
 {
 	struct paths s = { .k = k };
-	struct result x = { .s = &s, .to = k->run->result, .row = k->r.g->row + k->first };
-	void *from;
 	int rc = set_parameters(&s);
 
-	if (rc)
-		return rc;
-	rc = search(&s);
-	gtu_phase(&k->r.phases, "result");
-	/* the upper half of the result if they are narrower */
-	from = s.width == 8 ? (void *)x.to : (void *)((float *)x.to + k->own);
-	x.from = from;
 	if (!rc)
-		rc = gpu_download(k->r.gpu, from, s.distance + k->first * s.width, k->own * s.width, k->r.err);
-	if (!rc)
-		rc = gpu_widen(widen, &x, k->own);
-	k->r.stats->vertices = x.reached;
-	k->r.stats->edges = x.edges;
-	return rc;
+		rc = search(&s);
+	return rc ? rc : gpu_sssp_result(&k->r, &s.of, s.distance + k->first * s.of.width, k->r.g->row + k->first, k->own,
+					 k->run->result);
 }

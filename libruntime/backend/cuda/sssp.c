@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "gpu.h"
+#include "parts.h"
 #include "libruntime/support/graph_access.h"
 
 #define BUCKET	4		/* default bucket width: this many mean weights / mean degree */
@@ -17,53 +17,49 @@
 
 struct sssp {
 	struct gpu_run r;
-	enum distance_type type;
-	char kernel[24];		/* suffix: "_u32_separate" */
-	double delta;
+	struct gpu_distances of;
 	bool once;			/* the bucket is no wider than the minimum weight */
 	CUdeviceptr distance, expanded, queue, active[2];
 	CUdeviceptr settled;		/* a bit for each vertex whose distance is final; 0: buckets are too wide to know */
 	CUdeviceptr near, far;		/* two queues each, of steps that stay on the GPU; 0: compressed lists */
 };
 
-static uint64_t unreached(const struct sssp *s)
+int gpu_sssp_check(const struct gpu_run *r, uint64_t base)
 {
-	return distance_width(s->type) == 4 ? UINT32_MAX : UINT64_MAX;
+	const uint64_t bad = r->gpu->placed.bad_weight;
+
+	if (bad < r->g->m)
+		return gtu_fail(r->err, GTU_ERR_INPUT, "%s: the weight of edge %llu is %g: weights must be 0 or more",
+				r->g->name, (unsigned long long)(base + bad), gtu_graph_weight(r->g, bad));
+	if (isnan(r->opt->delta) || r->opt->delta < 0)
+		return gtu_fail(r->err, GTU_ERR_USAGE, "a near-far step of %g is invalid: it "
+				"must be a positive number", r->opt->delta);
+	return 0;
 }
 
-static int set_parameters(struct sssp *s)
+void gpu_sssp_choose(struct gpu_distances *d, const struct gpu_run *r, uint64_t n, uint64_t m, double least, double most,
+		     double mean)
 {
 	static const char *const name[] = { "u32", "u64", "f32", "f64" };
-	const struct gpu_placed *p = &s->r.gpu->placed;
-	const struct gtu_graph *g = s->r.g;
-	double delta = s->r.opt->delta;
 
-	if (p->bad_weight < g->m)
-		return gtu_fail(s->r.err, GTU_ERR_INPUT, "%s: the weight of edge %llu is %g: weights must be 0 or more",
-				g->name, (unsigned long long)p->bad_weight, gtu_graph_weight(g, p->bad_weight));
-	if (p->weight_type == GTU_WEIGHT_F32)
-		s->type = DISTANCE_F32;
-	else if (p->weight_type == GTU_WEIGHT_F64)
-		s->type = DISTANCE_F64;
+	if (r->gpu->placed.weight_type == GTU_WEIGHT_F32)
+		d->type = DISTANCE_F32;
+	else if (r->gpu->placed.weight_type == GTU_WEIGHT_F64)
+		d->type = DISTANCE_F64;
 	else	/* the longest path has n - 1 edges */
-		s->type = (double)g->n * p->weight_max < (double)UINT32_MAX ? DISTANCE_U32 : DISTANCE_U64;
-	snprintf(s->kernel, sizeof(s->kernel), "_%s%s", name[s->type],
-		 s->r.gpu->placement.weight_bytes ? "_separate" : "");
-	if (isnan(delta) || delta < 0)
-		return gtu_fail(s->r.err, GTU_ERR_USAGE, "a near-far step of %g is invalid: it "
-				"must be a positive number", delta);
-	if (delta == 0)
-		delta = fmax(p->weight_min, g->m ? BUCKET * p->weight_mean * (double)g->n / (double)g->m : 1);
-	if (s->type <= DISTANCE_U64 && delta < 1)
-		delta = 1;
-	s->delta = delta;
-	s->once = delta <= p->weight_min;
-	return 0;
+		d->type = (double)n * most < (double)UINT32_MAX ? DISTANCE_U32 : DISTANCE_U64;
+	d->width = distance_width(d->type);
+	snprintf(d->kernel, sizeof(d->kernel), "_%s%s", name[d->type], r->gpu->placement.weight_bytes ? "_separate" : "");
+	d->delta = r->opt->delta;
+	if (d->delta == 0)
+		d->delta = m ? fmax(least, BUCKET * mean * (double)n / (double)m) : 1;
+	if (d->type <= DISTANCE_U64 && d->delta < 1)
+		d->delta = 1;
 }
 
 static const char *width_suffix(const struct sssp *s)
 {
-	return distance_width(s->type) == 4 ? "_32" : "_64";
+	return s->of.width == 4 ? "_32" : "_64";
 }
 
 /*
@@ -75,7 +71,7 @@ static int loop_steps(struct sssp *s, uint64_t *bound, bool *small, bool *done)
 	struct gpu_run *r = &s->r;
 	uint64_t near, far;
 	uint32_t steps = GPU_LOOP_STEPS;
-	double delta = WIDER * s->delta;
+	double delta = WIDER * s->of.delta;
 	void *due[] = { &s->distance, &s->expanded, bound, &s->near, &s->far, NULL };
 	void *args[] = { &s->distance, &s->expanded, &s->near, &s->far, &near, &far, bound, &delta, &steps, NULL };
 	int rc;
@@ -94,7 +90,7 @@ static int loop_steps(struct sssp *s, uint64_t *bound, bool *small, bool *done)
 			return rc;
 		rc = gpu_run_clear(r);
 		if (!rc)
-			rc = gpu_run_loop(r, "sssp_steps", s->kernel, GPU_LOOP_BLOCKS, args);
+			rc = gpu_run_loop(r, "sssp_steps", s->of.kernel, GPU_LOOP_BLOCKS, args);
 		if (!rc)
 			rc = gpu_run_read(r);
 		*bound = r->counters.loop.bound;
@@ -107,7 +103,7 @@ static int loop_steps(struct sssp *s, uint64_t *bound, bool *small, bool *done)
 static int run_buckets(struct sssp *s)
 {
 	struct gpu_run *r = &s->r;
-	uint64_t bound = distance_above(s->type, 0, s->delta), items = 1, pause = 0, wait = 1;
+	uint64_t bound = distance_above(s->of.type, 0, s->of.delta), items = 1, pause = 0, wait = 1;
 	void *due[] = { &s->distance, &s->expanded, &bound, &s->queue, &s->settled, NULL };
 	void *relax[] = { &s->queue, &items, &s->distance, &s->settled, NULL };
 	bool small, done;
@@ -134,16 +130,16 @@ static int run_buckets(struct sssp *s)
 		if (!items && r->counters.min == UINT64_MAX)
 			return 0;
 		if (!items) {
-			bound = distance_above(s->type, r->counters.min, s->delta);
+			bound = distance_above(s->of.type, r->counters.min, s->of.delta);
 			continue;
 		}
-		rc = gpu_run_launch(r, "sssp_relax", s->kernel, true, items * 32, relax);
+		rc = gpu_run_launch(r, "sssp_relax", s->of.kernel, true, items * 32, relax);
 		if (rc)
 			return rc;
 		r->stats->iterations++;
 		/* no distance falls below the bound again */
 		if (s->once)
-			bound = distance_above(s->type, bound, s->delta);
+			bound = distance_above(s->of.type, bound, s->of.delta);
 	}
 }
 
@@ -154,7 +150,7 @@ static int run_paper_kernels(struct sssp *s)
 	char suffix[40];
 	int rc = 0;
 
-	snprintf(suffix, sizeof(suffix), "%s%s", s->kernel, gpu_run_mode(r));
+	snprintf(suffix, sizeof(suffix), "%s%s", s->of.kernel, gpu_run_mode(r));
 	do {
 		rc = gpu_fill(r->gpu, s->active[1], 0, r->graph.n, r->err);
 		if (!rc)
@@ -173,7 +169,7 @@ static int prepare(struct sssp *s)
 {
 	struct gpu_run *r = &s->r;
 	uint64_t n = r->graph.n, zero = 0, source = r->opt->source;
-	uint32_t width = distance_width(s->type);
+	uint32_t width = s->of.width;
 	bool paper_kernels = r->opt->kernel != GTU_KERNEL_AUTO;
 	uint8_t one = 1;
 	const struct gpu_part part[] = {
@@ -202,7 +198,8 @@ static int prepare(struct sssp *s)
 }
 
 struct distances {
-	const struct sssp *s;
+	const struct gpu_distances *of;
+	const uint64_t *row;
 	const void *from;
 	double *to;
 	uint64_t reached, edges;
@@ -211,35 +208,34 @@ struct distances {
 static int widen(void *arg, uint64_t first, uint64_t end)
 {
 	struct distances *d = arg;
-	const struct gtu_graph *g = d->s->r.g;
-	uint64_t v, bits, reached = 0, edges = 0, none = unreached(d->s);
+	const uint64_t none = d->of->width == 4 ? UINT32_MAX : UINT64_MAX;
+	uint64_t v, bits, reached = 0, edges = 0;
 
 	for (v = first; v < end; v++) {
-		bits = gtu_get(d->from, distance_width(d->s->type), v);
-		d->to[v] = bits == none ? INFINITY : distance_number(d->s->type, bits);
+		bits = gtu_get(d->from, d->of->width, v);
+		d->to[v] = bits == none ? INFINITY : distance_number(d->of->type, bits);
 		if (bits == none)
 			continue;
 		reached++;
-		edges += g->row[v + 1] - g->row[v];
+		edges += d->row[v + 1] - d->row[v];
 	}
 	__atomic_fetch_add(&d->reached, reached, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&d->edges, edges, __ATOMIC_RELAXED);
 	return 0;
 }
 
-static int copy_distances(struct sssp *s, double *distance)
+int gpu_sssp_result(struct gpu_run *r, const struct gpu_distances *of, CUdeviceptr distance, const uint64_t *row, uint64_t n,
+		    double *result)
 {
-	struct gpu_run *r = &s->r;
-	const uint32_t width = distance_width(s->type);
 	/* the upper half of the result if they are narrower */
-	void *from = width == 8 ? distance : (void *)((float *)distance + r->graph.n);
-	struct distances d = { .s = s, .to = distance, .from = from };
+	void *from = of->width == 8 ? result : (void *)((float *)result + n);
+	struct distances d = { .of = of, .row = row, .to = result, .from = from };
 	int rc;
 
 	gtu_phase(&r->phases, "result");
-	rc = gpu_download(r->gpu, from, s->distance, r->graph.n * width, r->err);
+	rc = gpu_download(r->gpu, from, distance, n * of->width, r->err);
 	if (!rc)
-		rc = gpu_widen(widen, &d, r->graph.n);
+		rc = gpu_widen(widen, &d, n);
 	r->stats->vertices = d.reached;
 	r->stats->edges = d.edges;
 	return rc;
@@ -250,11 +246,15 @@ int gpu_sssp(struct gtu_device *dev, const struct gtu_algorithm_options *opt, vo
 {
 	struct sssp s = { 0 };
 	int rc = gpu_run_begin(&s.r, dev, "sssp", opt, stats, GPU_CACHE_PREFIX, err);
+	const struct gpu_placed *p = &s.r.gpu->placed;
 
 	if (!rc)
-		rc = set_parameters(&s);
-	if (!rc)
+		rc = gpu_sssp_check(&s.r, 0);
+	if (!rc) {
+		gpu_sssp_choose(&s.of, &s.r, s.r.g->n, s.r.g->m, p->weight_min, p->weight_max, p->weight_mean);
+		s.once = s.of.delta <= p->weight_min;
 		rc = prepare(&s);
+	}
 	if (!rc)
 		rc = gpu_wait(s.r.gpu, "setting up", err);
 	gtu_phase(&s.r.phases, "traverse");
@@ -263,6 +263,6 @@ int gpu_sssp(struct gtu_device *dev, const struct gtu_algorithm_options *opt, vo
 	if (!rc)
 		rc = gpu_run_read(&s.r);
 	if (!rc)
-		rc = copy_distances(&s, distance);
+		rc = gpu_sssp_result(&s.r, &s.of, s.distance, s.r.g->row, s.r.graph.n, distance);
 	return gpu_run_end(&s.r, rc);
 }

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* Parts of the algorithms that runs on one GPU and over several share; each is in the algorithm's own file. */
+#ifndef GTU_CUDA_PARTS_H
+#define GTU_CUDA_PARTS_H
+
+#include <math.h>
+
+#include "gpu.h"
+
+/* ---- bfs.c ---------------------------------------------------------------------------------------- */
+
+#define LINE		128.0
+#define CARD_TO_LINK	0.02		/* cost of a byte of GPU memory, in bytes over the link */
+
+/*
+ * Lines that a vertex reads until its first neighbour in the frontier, which @part of all edges leave: of
+ * a list of @list lines, with entries of @width bytes.
+ */
+static inline double gpu_lines_to_hit(double width, double part, double list)
+{
+	return fmin(list, fmax(1, width / (part * LINE)));
+}
+
+/*
+ * Widen the levels of @n vertices into @result, and count those reached and their edges in r->stats; @row: the row of
+ * the first.
+ */
+int gpu_bfs_result(struct gpu_run *r, CUdeviceptr level, const uint64_t *row, uint64_t n, uint64_t *result);
+
+/* ---- sssp.c --------------------------------------------------------------------------------------- */
+
+struct gpu_distances {
+	enum distance_type type;
+	uint32_t width;			/* bytes of a distance */
+	double delta;			/* width of a bucket */
+	char kernel[24];		/* suffix: "_u32_separate" */
+};
+
+/* GTU_ERR_INPUT for a bad weight, whose edge has the number @base + its own; GTU_ERR_USAGE for a bad width of buckets. */
+int gpu_sssp_check(const struct gpu_run *r, uint64_t base);
+/* Choose for a graph of @n vertices, @m edges and these weights; a width of buckets that the caller gives stays. */
+void gpu_sssp_choose(struct gpu_distances *d, const struct gpu_run *r, uint64_t n, uint64_t m, double least, double most,
+		     double mean);
+/* As gpu_bfs_result(). */
+int gpu_sssp_result(struct gpu_run *r, const struct gpu_distances *d, CUdeviceptr distance, const uint64_t *row, uint64_t n,
+		    double *result);
+
+/* ---- components.c --------------------------------------------------------------------------------- */
+
+/* *giant: the most frequent label among GPU_SAMPLES vertices; *votes: its frequency. @samples: GPU memory for them. */
+int gpu_components_giant(struct gpu_run *r, CUdeviceptr label, CUdeviceptr samples, uint32_t *giant, uint32_t *votes);
+/* Process the lists of all vertices of @slice not labeled @giant, and flatten the labels. */
+int gpu_components_join(struct gpu_run *r, CUdeviceptr label, CUdeviceptr queue, uint32_t giant, uint32_t slice);
+int gpu_components_flatten(struct gpu_run *r, CUdeviceptr label);
+
+/* ---- pagerank.c ----------------------------------------------------------------------------------- */
+
+/* The damping factor and the most iterations of r->opt, with their defaults. */
+int gpu_pagerank_parameters(const struct gpu_run *r, double *damping, uint64_t *iterations);
+
+/* ---- paths.c, peel.c ------------------------------------------------------------------------------- */
+
+/* GTU_ERR_USAGE for a count of sources without a list. */
+int gpu_betweenness_check(const struct gpu_run *r);
+/* GTU_ERR_UNSUPPORTED for a vertex with too many edges. */
+int gpu_cores_check(const struct gpu_run *r);
+
+#endif

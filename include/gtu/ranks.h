@@ -12,7 +12,7 @@
  * no message-passing library: libgtu-mpi.so (gtu/mpi.h) has these functions over MPI.
  *
  * gtu_bfs(), gtu_sssp(), gtu_pagerank(), gtu_components(), gtu_betweenness() and gtu_cores() run
- * over ranks, the first four over GPUs as ranks; the other algorithms return GTU_ERR_UNSUPPORTED. Results are those of one device: equal
+ * over ranks, GPUs as well; the other algorithms return GTU_ERR_UNSUPPORTED. Results are those of one device: equal
  * where they are integers or distances, within 1e-9 where sums of reals depend on their order.
  */
 #ifndef GTU_RANKS_H
@@ -130,6 +130,20 @@ int gtu_graph_generate_part(struct gtu_device *dev, const struct gtu_generate_op
  * ranks, or one that has not run yet. Valid until the next run.
  */
 const char *gtu_ranks_link(const struct gtu_device *dev);
+
+/* How GPUs as ranks exchange data. */
+enum gtu_ranks_exchange {
+	GTU_EXCHANGE_AUTO,		/* NCCL, else copies, else host memory */
+	GTU_EXCHANGE_NCCL,
+	GTU_EXCHANGE_COPIES,		/* between the cards of one process */
+	GTU_EXCHANGE_LOADS,		/* kernels read the memory of other cards of the process */
+	GTU_EXCHANGE_HOST		/* through host memory and the functions of struct gtu_ranks */
+};
+/*
+ * Choose for the next runs, alike on all ranks; not during a run. A run returns GTU_ERR_UNSUPPORTED where the cards cannot
+ * exchange data this way. GTU_ERR_UNSUPPORTED: @dev is not a device of GPUs as ranks. GTU_ERR_USAGE: there is no such way.
+ */
+int gtu_ranks_set_exchange(struct gtu_device *dev, enum gtu_ranks_exchange way, struct gtu_error *err);
 
 /* Exchanged by this rank in runs since the device was opened; for a list of devices, by all devices together. */
 struct gtu_ranks_traffic {

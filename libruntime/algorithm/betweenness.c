@@ -191,10 +191,10 @@ int gtu_betweenness(struct gtu_device *dev, const struct gtu_graph *g,
 	uint64_t i, count;
 	int rc;
 
-	if (opt->unit == GTU_WITH_GPU)
-		return gtu_traverse(dev, g, GTU_TRAVERSE_BETWEENNESS, opt, score, stats, err);
 	if (gtu_has_ranks(dev))
 		return gtu_run_ranked(dev, g, GTU_RANKED_BETWEENNESS, opt, score, stats, err);
+	if (opt->unit == GTU_WITH_GPU)
+		return gtu_traverse(dev, g, GTU_TRAVERSE_BETWEENNESS, opt, score, stats, err);
 	rc = gtu_alg_begin(&b.a, "betweenness", dev, g, opt, stats, err);
 	if (!rc)
 		rc = gtu_alg_require_whole_graph(&b.a);

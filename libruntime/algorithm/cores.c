@@ -221,10 +221,10 @@ int gtu_cores(struct gtu_device *dev, const struct gtu_graph *g,
 	uint64_t max;
 	int rc;
 
-	if (opt->unit == GTU_WITH_GPU)
-		return gtu_traverse_both_ways(dev, g, GTU_TRAVERSE_CORES, opt, core, stats, err);
 	if (gtu_has_ranks(dev))
 		return gtu_run_ranked(dev, g, GTU_RANKED_CORES, opt, core, stats, err);
+	if (opt->unit == GTU_WITH_GPU)
+		return gtu_traverse_both_ways(dev, g, GTU_TRAVERSE_CORES, opt, core, stats, err);
 	rc = gtu_alg_begin(&c.a, "cores", dev, g, opt, stats, err);
 	if (!rc)
 		rc = gtu_alg_require_whole_graph(&c.a);

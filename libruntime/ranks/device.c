@@ -21,6 +21,7 @@ struct ranks_device {
 	bool process;			/* of gtu_open_ranks(): one member, other processes have the others */
 	struct gtu_ranks ranks;		/* its functions */
 	struct gtu_ranks_traffic traffic;
+	enum gtu_ranks_exchange way;	/* of GPUs */
 	struct gtu_rank_graph *part;	/* of each member that is a GPU: the graph placed on it */
 };
 
@@ -469,6 +470,16 @@ const char *gtu_ranks_link(const struct gtu_device *dev)
 		       dev->member[0]->ops->traversal->rank_link(dev->member[0]) : NULL;
 }
 
+int gtu_ranks_set_exchange(struct gtu_device *dev, enum gtu_ranks_exchange way, struct gtu_error *err)
+{
+	if (!gtu_has_ranks(dev) || !gtu_rank_traverses(dev->member[0]))
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%s is not a device of GPUs as ranks", dev->info.path);
+	if (way > GTU_EXCHANGE_HOST)
+		return gtu_fail(err, GTU_ERR_USAGE, "exchange %u does not exist: use 0 to %u", way, GTU_EXCHANGE_HOST);
+	ranks_of(dev)->way = way;
+	return 0;
+}
+
 /* ---- Runs ---------------------------------------------------------------------------------------- */
 
 static void add_traffic(struct gtu_ranks_traffic *sum, const struct gtu_ranks_traffic *t)
@@ -530,6 +541,7 @@ static int run_list(struct gtu_device *dev, const struct gtu_graph *g, enum gtu_
 			run[i].opt.progress = NULL;
 			run[i].opt.iteration = NULL;
 		}
+		run[i].x.way = ranks_of(dev)->way;
 		gtu_thread_ranks_of(group, i, &run[i].x.ranks);
 	}
 	for (i = 1; i < size && !rc; i++) {
@@ -573,6 +585,7 @@ int gtu_run_ranked(struct gtu_device *dev, const struct gtu_graph *g, enum gtu_r
 	if (!ranks_of(dev)->process)
 		return run_list(dev, g, what, opt, result, stats, err);
 	x.ranks = ranks_of(dev)->ranks;
+	x.way = ranks_of(dev)->way;
 	rc = gtu_run_rank(&x, dev->member[0], ranks_of(dev)->part, g, what, opt, result, stats);
 	add_traffic(&ranks_of(dev)->traffic, &x.traffic);
 	if (rc && err)

@@ -15,6 +15,7 @@ struct gtu_exchange {
 	struct gtu_ranks ranks;
 	struct gtu_ranks_traffic traffic;
 	struct gtu_error *err;
+	enum gtu_ranks_exchange way;	/* of GPUs */
 	bool ended;			/* all ranks have returned from an error, or the transport has failed */
 	/* between gtu_outbox_start() and gtu_outbox_finish(): */
 	bool under_way, complete;

@@ -191,12 +191,16 @@ static int tick(void *user, const char *what, uint64_t done, uint64_t total)
 	return gtu_tick(k->callers, what, done, total);
 }
 
+static bool needs_both(const struct gtu_ranked *k, enum gtu_ranked_algorithm what)
+{
+	return algorithms[what].both && k->head.flags & GTU_GRAPH_DIRECTED;
+}
+
 static int set_up(struct gtu_ranked *k, enum gtu_ranked_algorithm what)
 {
-	const bool both = algorithms[what].both && k->head.flags & GTU_GRAPH_DIRECTED;
 	int rc;
 
-	rc = gtu_part_edges_begin(&k->part, &k->local, k->whole, both ? GTU_PART_BOTH : GTU_PART_STORED,
+	rc = gtu_part_edges_begin(&k->part, &k->local, k->whole, needs_both(k, what) ? GTU_PART_BOTH : GTU_PART_STORED,
 				  algorithms[what].weights);
 	if (!rc)
 		rc = gtu_outbox_begin(&k->box, k->x);
@@ -276,7 +280,7 @@ int gtu_run_rank(struct gtu_exchange *x, struct gtu_device *dev, struct gtu_rank
 	if (!rc && g->n && gtu_rank_traverses(dev)) {
 		/* a GPU's steps say nothing of their progress */
 		be_silent(k, true);
-		rc = gtu_run_rank_traversal(k, dev, part, what, stats);
+		rc = gtu_run_rank_traversal(k, dev, part, what, needs_both(k, what), stats);
 	} else if (!rc && g->n) {
 		rc = gtu_agree(x, set_up(k, what), &none, 1);
 		if (!rc)

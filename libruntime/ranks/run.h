@@ -62,12 +62,13 @@ static inline bool gtu_rank_traverses(const struct gtu_device *dev)
 	return dev && dev->ops->traversal;
 }
 
+/* From @g, whose vertices @first up to @end are the rank's. */
 int gtu_rank_graph_create(struct gtu_rank_graph *part, const struct gtu_graph *g, uint64_t first, uint64_t end,
 			  struct gtu_error *err);
 void gtu_rank_graph_destroy(struct gtu_rank_graph *part);
-/* Run on one rank after the ranks have agreed. Sets k->a.stats. */
+/* Run on one rank after the ranks have agreed; @both: over edges in both directions, made for this run. Sets k->a.stats. */
 int gtu_run_rank_traversal(struct gtu_ranked *k, struct gtu_device *dev, struct gtu_rank_graph *part,
-			   enum gtu_ranked_algorithm what, struct gtu_algorithm_stats *stats);
+			   enum gtu_ranked_algorithm what, bool both, struct gtu_algorithm_stats *stats);
 
 /* gtu_alg_edges_begin() for gtu_ranked_traverse(). */
 int gtu_ranked_edges_begin(struct gtu_ranked *k, struct gtu_alg_for_each_edge *edges, const struct gtu_graph *g,

@@ -9,34 +9,44 @@
 #include "gtu/gpu.h"
 #include "run.h"
 
-int gtu_rank_graph_create(struct gtu_rank_graph *part, const struct gtu_graph *g, uint64_t first, uint64_t end,
-			  struct gtu_error *err)
+/* The lists of vertices @first up to @end of @n in @lists, where their rows begin at @row. */
+static int create(struct gtu_rank_graph *part, const struct gtu_graph *lists, uint64_t n, const uint64_t *row,
+		  uint64_t first, uint64_t end, struct gtu_error *err)
 {
-	const uint64_t base = first < end ? g->row[first] : 0, stop = first < end ? g->row[end] : 0;
+	const uint64_t base = first < end ? row[0] : 0, stop = first < end ? row[end - first] : 0;
 	struct gtu_graph *to = &part->graph;
 	uint64_t v;
 
 	memset(part, 0, sizeof(*part));
-	if (base > stop || stop > g->m)
-		return gtu_fail(err, GTU_ERR_INPUT, "%s: the rows of vertices %llu up to %llu are damaged", g->name,
+	if (base > stop || stop > lists->m)
+		return gtu_fail(err, GTU_ERR_INPUT, "%s: the rows of vertices %llu up to %llu are damaged", lists->name,
 				(unsigned long long)first, (unsigned long long)end);
-	part->row = malloc((g->n + 1) * sizeof(*part->row));
+	part->row = malloc((n + 1) * sizeof(*part->row));
 	if (!part->row)
-		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for the rows of %llu vertices", (unsigned long long)g->n);
-	for (v = 0; v <= g->n; v++)
-		part->row[v] = v < first ? 0 : v < end ? g->row[v] - base : stop - base;
-	*to = *g;
+		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for the rows of %llu vertices", (unsigned long long)n);
+	for (v = 0; v <= n; v++)
+		part->row[v] = v < first ? 0 : v < end ? row[v - first] - base : stop - base;
+	*to = *lists;
+	to->n = n;
 	to->row = part->row;
 	to->m = stop - base;
-	to->flags = (g->flags & ~(uint32_t)GTU_GRAPH_PART) | GTU_GRAPH_DIRECTED;
+	to->flags = (lists->flags & ~(uint32_t)GTU_GRAPH_PART) | GTU_GRAPH_DIRECTED;
 	to->ids = NULL;
 	to->backing = NULL;
 	if (to->m)
-		to->col = (const char *)g->col + base * g->edge_bytes;
-	if (to->m && g->weight)
-		to->weight = (const char *)g->weight + base * gtu_weight_bytes(g->weight_type);
-	part->of = g;
+		to->col = (const char *)lists->col + base * lists->edge_bytes;
+	if (to->m && lists->weight)
+		to->weight = (const char *)lists->weight + base * gtu_weight_bytes(lists->weight_type);
 	return 0;
+}
+
+int gtu_rank_graph_create(struct gtu_rank_graph *part, const struct gtu_graph *g, uint64_t first, uint64_t end,
+			  struct gtu_error *err)
+{
+	int rc = create(part, g, g->n, g->row + first, first, end, err);
+
+	part->of = g;
+	return rc;
 }
 
 void gtu_rank_graph_destroy(struct gtu_rank_graph *part)
@@ -45,27 +55,48 @@ void gtu_rank_graph_destroy(struct gtu_rank_graph *part)
 	memset(part, 0, sizeof(*part));
 }
 
+/* Place the lists of both directions beside the placed graph. Collective. */
+static int place_both(struct gtu_ranked *k, struct gtu_device *dev, struct gtu_rank_graph *part)
+{
+	static const struct gtu_placement_options usual;
+	int rc = gtu_part_edges_begin(&k->part, &k->local, k->whole, GTU_PART_BOTH, false);
+
+	if (!rc)
+		rc = create(part, &k->local.graph, k->whole->n, k->local.graph.row, k->part.first, k->part.end, k->x->err);
+	return rc ? rc : dev->ops->traversal->placement_create(dev, &part->graph, &usual, k->x->err);
+}
+
 int gtu_run_rank_traversal(struct gtu_ranked *k, struct gtu_device *dev, struct gtu_rank_graph *part,
-			   enum gtu_ranked_algorithm what, struct gtu_algorithm_stats *stats)
+			   enum gtu_ranked_algorithm what, bool both, struct gtu_algorithm_stats *stats)
 {
 	const struct gtu_rank_run run = {
 		.x = k->x, .graph = k->whole, .cut = k->part.cut, .what = what, .opt = k->a.opt, .result = k->result,
 		.stats = stats ? stats : k->a.stats,
 	};
-	const bool placed = part->of == k->whole;
+	const struct gtu_traversal_ops *ops = dev->ops->traversal;
+	const bool placed = !both && part->of == k->whole;
+	struct gtu_rank_graph derived = { 0 };
 	uint64_t none = 0;
-	int rc = 0;
+	int rc = 0, placing = 0;
 
-	if (!placed) {
+	if (both) {
+		ops->placement_swap(dev);
+		rc = placing = place_both(k, dev, &derived);
+	} else if (!placed) {
 		rc = gtu_rank_graph_create(part, k->whole, k->part.first, k->part.end, k->x->err);
 		if (!rc)
 			rc = gtu_placement_create(dev, &part->graph, NULL, k->x->err);
 	}
 	rc = gtu_agree(k->x, rc, &none, 1);
 	if (!rc)
-		rc = dev->ops->traversal->ranked(dev, &run);
+		rc = ops->ranked(dev, &run);
 	k->a.stats = run.stats;
-	if (!placed) {
+	if (both) {
+		if (!placing)
+			ops->placement_destroy(dev);
+		ops->placement_swap(dev);
+		gtu_rank_graph_destroy(&derived);
+	} else if (!placed) {
 		gtu_placement_destroy(dev);
 		gtu_rank_graph_destroy(part);
 	}

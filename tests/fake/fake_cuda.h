@@ -8,6 +8,7 @@
 struct fake_cuda {
 	int init, version, devices, compute_major, managed, registered, readonly;
 	int no_peers;			/* the devices cannot access each other's memory */
+	int peer_loads;			/* kernels may use the memory of peers that their device has enabled */
 	size_t free_bytes;
 	unsigned register_needs;	/* flags that a registration must have to succeed */
 	long fail_at;			/* the call that fails, counted from 1; releases never fail */

@@ -240,7 +240,8 @@ static void expose(int device)
 	exposed = device;
 	for (p = pieces; p; p = p->next)
 		mprotect(p->map, p->map_bytes - 4096,
-			 device < 0 || p->device < 0 || p->device == device ? PROT_READ | PROT_WRITE : PROT_NONE);
+			 device < 0 || p->device < 0 || p->device == device ? PROT_READ | PROT_WRITE :
+			 fake_cuda.peer_loads && context_of[device].reaches[p->device] ? PROT_READ : PROT_NONE);
 #endif
 }
 

@@ -9,7 +9,7 @@ export ASAN_OPTIONS=detect_leaks=0
 exits 0 "generate makes a graph" gtu --quiet generate kronecker --scale 7 --weights 50 k.gtu
 given "gtu was built without nvcc" eval '! gtu run bfs k.gtu --device cuda:0 2>&1 | grep -q "without nvcc"'
 
-for algorithm in bfs sssp pr cc; do
+for algorithm in bfs sssp pr cc bc kc; do
 	verified "$algorithm over three cards gives the right values" gtu run $algorithm k.gtu --device cuda:all --verify
 	says "$algorithm says how many ranks there are" "^ranks     3; all sent [0-9,]+ bytes" "$out"
 	says "$algorithm says how they exchange data" "^exchange  by NCCL 2.28.9" "$out"
@@ -18,8 +18,8 @@ verified "cards of a list are named by numbers" gtu run bfs k.gtu --device cuda:
 json "--json has the way of the exchange" run.json 'd["ranks"]["ranks"] == 2' 'd["ranks"]["link"] == "NCCL 2.28.9"'
 verified "without NCCL cards copy from each other" env GTU_NCCL_LIBRARY=/nonexistent gtu run bfs k.gtu --device cuda:0,1 --verify
 says "the reason is printed" "copies between the cards, without NCCL: there is no NCCL: /nonexistent" "$out"
-exits 1 "an algorithm that cannot run over cards is refused" gtu run kc k.gtu --device cuda:0,1
-says "the message names those that can" "cuda:0,1 runs bfs, sssp, pagerank and components only"
+exits 1 "an algorithm that cannot run over cards is refused" gtu run gc k.gtu --device cuda:0,1
+says "the message names those that can" "cuda:0,1 runs bfs, sssp, pagerank, components, betweenness and cores only"
 exits 0 "gtu info prints all cards" gtu info --device cuda:all
 says "the third one, too" "^device        cuda:2 " "$out"
 exits 2 "gtu info --json describes one device" gtu info --device cuda:0,1 --json -

@@ -130,6 +130,13 @@ static int loop_back(struct betweenness *b, uint32_t next, uint32_t *count)
 	return rc ? rc : gpu_run_loop(r, "paths_back", NULL, GPU_LOOP_BLOCKS, args);
 }
 
+int gpu_paths_overflow(const struct gpu_run *r, uint64_t source)
+{
+	return gtu_fail(r->err, GTU_ERR_UNSUPPORTED,
+			"the number of shortest paths from vertex %llu exceeds the range of a double (1.8e308)",
+			(unsigned long long)gtu_graph_id(r->g, source));
+}
+
 static int back(struct betweenness *b, uint32_t source, uint32_t levels)
 {
 	struct gpu_run *r = &b->r;
@@ -153,9 +160,7 @@ static int back(struct betweenness *b, uint32_t source, uint32_t levels)
 	if (!rc)
 		rc = gpu_visit_step(r, "paths_end", NULL, false, r->graph.n, end);
 	if (!rc && r->counters.changed)
-		rc = gtu_fail(r->err, GTU_ERR_UNSUPPORTED,
-			      "the number of shortest paths from vertex %llu exceeds the range of a double (1.8e308)",
-			      (unsigned long long)gtu_graph_id(r->g, source));
+		rc = gpu_paths_overflow(r, source);
 	return rc;
 }
 

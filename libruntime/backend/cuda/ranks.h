@@ -34,7 +34,8 @@ struct gpu_ranks {
 };
 
 typedef int gpu_ranked_fn(struct gpu_ranks *k);
-gpu_ranked_fn gpu_ranked_bfs, gpu_ranked_sssp, gpu_ranked_pagerank, gpu_ranked_components;
+gpu_ranked_fn gpu_ranked_bfs, gpu_ranked_sssp, gpu_ranked_pagerank, gpu_ranked_components, gpu_ranked_betweenness,
+	gpu_ranked_cores;
 
 /* Run an algorithm as one rank: struct gtu_traversal_ops.ranked. */
 int gpu_ranked(struct gtu_device *dev, const struct gtu_rank_run *run);
@@ -50,6 +51,7 @@ int gpu_ranks_counts(struct gpu_ranks *k);
 int gpu_ranks_words(struct gpu_ranks *k, uint64_t flags, uint64_t most, int rc);
 /* GTU_ERR_FAIL if a kernel found a bad number in a message, after gpu_run_read(). */
 int gpu_ranks_check(struct gpu_ranks *k);
+int gpu_ranks_bad_message(struct gpu_ranks *k);
 
 static inline uint64_t gpu_ranks_range(const struct gpu_ranks *k, uint32_t rank)
 {
@@ -74,12 +76,19 @@ int gpu_link_open(struct gpu_ranks *k);
 void gpu_link_close(struct gpu *gpu);
 /* The means of exchange, a sentence; NULL: nothing was agreed on. */
 const char *gpu_link_name(const struct gtu_device *dev);
+/* Whether there is a link, and the caller wants that way. */
+bool gpu_link_is(const struct gpu *gpu, enum gtu_ranks_exchange wanted);
 /*
  * Send k->send_bytes[r] bytes at k->send[r] to each other rank, and receive k->receive_bytes[r] at k->receive[r], in
- * GPU memory. With @into_inbox, k->receive[] is set to the inbox, which grows. Collective; all ranks have agreed to call it,
- * and a failure ends the exchange.
+ * GPU memory. With @into_inbox, k->receive[] is set to the inbox, which grows, or to the memory of other cards: call
+ * gpu_link_release() when kernels have read it. Collective; all ranks have agreed to call it, and a failure ends the exchange.
  */
 int gpu_link_exchange(struct gpu_ranks *k, enum gtu_cargo cargo, bool into_inbox);
+/* The kernels that read k->receive[] have ended, with the code @rc of this rank. Collective. */
+int gpu_link_release(struct gpu_ranks *k, int rc);
+/* Whether kernels may read the memory of the other ranks' cards, and the address of @mine of each rank. Collective. */
+bool gpu_link_loads(const struct gpu_ranks *k);
+int gpu_link_addresses(struct gpu_ranks *k, CUdeviceptr mine, CUdeviceptr *all);
 /* @all + r * @stride = the @bytes[r] bytes at @mine of rank r; @stride is the largest of @bytes. */
 int gpu_link_gather(struct gpu_ranks *k, enum gtu_cargo cargo, CUdeviceptr mine, const uint64_t *bytes, uint64_t stride,
 		    CUdeviceptr all);

@@ -15,9 +15,10 @@ struct search {
 	CUdeviceptr level;		/* of own vertices */
 	CUdeviceptr visited, frontier;	/* bits of all vertices */
 	CUdeviceptr queue[2], outbox, bitmaps, all;
+	CUdeviceptr at;			/* addresses of the ranks' frontiers, behind `all` */
 	uint64_t stride;		/* of the bitmaps in `all` */
 	uint64_t items;			/* in queue[0] */
-	bool have_queue;
+	bool have_queue, shared;	/* shared: `at` has addresses on the other cards */
 	uint64_t connected, unvisited;	/* vertices of all ranks with edges; not reached of them */
 	uint64_t frontier_vertices, frontier_edges;	/* of all ranks */
 	uint32_t now;
@@ -136,10 +137,24 @@ static int push(struct search *s)
 	rc = gpu_link_exchange(k, GTU_CARGO_VERTICES, true);
 	gtu_phase(&r->phases, "traverse");
 	if (!rc)
-		rc = settle(s);
+		rc = gpu_link_release(k, settle(s));
 	s->items = r->counters.items;
 	gpu_swap(s->queue);
 	return rc;
+}
+
+/* The cards read each other's bitmaps in place. They change after the next gtu_agree(). */
+static int share_bitmaps(struct search *s)
+{
+	struct gpu_ranks *k = s->k;
+	int rc = 0;
+
+	gtu_exchange_count(k->x, GTU_CARGO_VERTICES, (k->size - 1) * gpu_ranks_bitmap(k, k->rank));
+	if (s->shared)
+		return 0;
+	s->shared = true;
+	rc = gpu_link_addresses(k, s->bitmaps, (CUdeviceptr *)k->count);
+	return rc ? rc : gpu_upload(k->r.gpu, s->at, k->count, 8ull * k->size, k->r.err);
 }
 
 /* s->frontier = the frontier of all ranks. Collective. */
@@ -148,15 +163,21 @@ static int gather_frontier(struct search *s)
 	struct gpu_ranks *k = s->k;
 	struct gpu_run *r = &k->r;
 	CUdeviceptr mine = s->bitmaps;
-	uint64_t words = s->stride / 4, none = 0;
+	uint64_t none = 0;
 	void *front[] = { &s->level, &s->now, &mine, NULL },
-	     *join[] = { &s->all, &words, &k->cuts, &k->size, &s->frontier, &s->visited, NULL };
+	     *join[] = { &s->at, &k->cuts, &k->size, &s->frontier, &s->visited, NULL };
 	uint32_t i;
 	int rc = gpu_run_launch(r, "ranks_front", NULL, false, k->own, front);
 
+	if (!rc && gpu_link_loads(k))
+		rc = gpu_wait(r->gpu, r->name, r->err);
 	rc = gtu_agree(k->x, rc, &none, 1);
 	if (rc)
 		return rc;
+	if (gpu_link_loads(k)) {
+		rc = share_bitmaps(s);
+		return rc ? rc : gpu_run_launch(r, "ranks_join_bits", NULL, false, k->run->graph->n, join);
+	}
 	for (i = 0; i < k->size; i++)
 		k->count[i] = gpu_ranks_bitmap(k, i);
 	gtu_phase(&r->phases, "exchange");
@@ -210,7 +231,12 @@ static int prepare(struct search *s)
 		{ "levels", 4 * k->own, &s->level }, { "visited vertices", words, &s->visited }, { "frontier", words, &s->frontier },
 		{ "queue", gpu_ranks_queue_bytes(k), &s->queue[0] }, { "next queue", gpu_ranks_queue_bytes(k), &s->queue[1] },
 		{ "outbox", 4 * gpu_ranks_outbox(k), &s->outbox }, { "bitmaps", bitmaps, &s->bitmaps },
-		{ "frontiers of all ranks", widest * k->size, &s->all } }, 8);
+		{ "frontiers of all ranks", (widest + 8) * k->size, &s->all } }, 8);
+	s->at = s->all + widest * k->size;
+	for (i = 0; i < k->size; i++)
+		k->count[i] = s->all + i * widest;
+	if (!rc)
+		rc = gpu_upload(k->r.gpu, s->at, k->count, 8ull * k->size, k->r.err);
 	if (!rc)
 		rc = gpu_fill(k->r.gpu, s->level, 0xff, 4 * k->own, k->r.err);
 	if (!rc)

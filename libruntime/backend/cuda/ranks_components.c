@@ -22,7 +22,7 @@ static int describe(struct forest *f, uint64_t *word, CUdeviceptr *from)
 {
 	struct gpu_run *r = &f->k->r;
 	uint64_t most = r->graph.n / 2;
-	void *args[] = { &f->label, &f->base, &f->pairs, &most, NULL };
+	void *args[] = { &f->label, &f->base, &f->pairs, &most, NULL }, *copy[] = { &f->label, &f->pairs, NULL };
 	int rc = gpu_run_clear(r);
 
 	if (!rc)
@@ -33,7 +33,11 @@ static int describe(struct forest *f, uint64_t *word, CUdeviceptr *from)
 	*from = f->pairs;
 	if (*word > most) {
 		*word = WHOLE;
-		*from = f->label;
+		/* labels change while another card reads them */
+		if (!rc && gpu_link_loads(f->k))
+			rc = gpu_run_launch(r, "ranks_copy", NULL, false, r->graph.n, copy);
+		else
+			*from = f->label;
 	}
 	return rc;
 }
@@ -88,7 +92,7 @@ static int merge(struct forest *f, int rc)
 		rc = gpu_link_exchange(k, GTU_CARGO_VALUES, true);
 		gtu_phase(&k->r.phases, "traverse");
 		if (!rc)
-			rc = take(f, k->incoming[source], k->receive[source]);
+			rc = gpu_link_release(k, take(f, k->incoming[source], k->receive[source]));
 		gpu_run_iteration(&k->r, k->r.graph.n);
 	}
 	if (!rc)

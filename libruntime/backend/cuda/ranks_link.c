@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Exchange between the memories of several GPUs: by NCCL; without it by copies between the cards of one
- * process; else through host memory and the functions of struct gtu_ranks.
+ * process; else through host memory and the functions of struct gtu_ranks. The caller can choose, also that
+ * kernels load from the memory of another card of the process.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,15 +16,14 @@
 #define START_SECONDS	60u		/* timeouts, times GTU_TIME_SCALE: of the start of NCCL */
 #define STEP_SECONDS	8u		/* and of an exchange, which ranks begin together */
 
-enum way { BY_HOST, BY_PEER, BY_NCCL };
-
 struct gpu_link {
-	enum way way;
+	enum gtu_ranks_exchange wanted, way;	/* the caller's choice; not AUTO */
+	bool held;			/* BY LOADS: kernels may still read what another rank sent */
 	char name[500];
 	struct nccl nccl;
 	ncclComm_t comm;
-	CUcontext *context;		/* of each rank's card, BY_PEER */
-	char *host[2];			/* to send and to receive, BY_HOST */
+	CUcontext *context;		/* of each rank's card, for copies */
+	char *host[2];			/* to send and to receive, for host memory */
 	uint64_t host_bytes[2];
 };
 
@@ -33,6 +33,7 @@ struct card {
 	uint64_t context;
 	CUuuid uuid;
 	int32_t device, nccl;		/* NCCL's version; 0: none */
+	uint64_t exchange;		/* enum gtu_ranks_exchange */
 };
 
 static int give_up(struct gpu_ranks *k, int rc)
@@ -156,9 +157,21 @@ static int nccl_exchange(struct gpu_ranks *k)
 	return rc ? rc : nccl_wait(k, STEP_SECONDS, true, "ncclGroupEnd");
 }
 
-/* ---- Copies between the cards of one process -------------------------------------------------------- */
+/* ---- Between the cards of one process: copies, and loads --------------------------------------------- */
 
-static int peer_exchange(struct gpu_ranks *k)
+/* Let kernels read @from of rank @i's card, or copy it by a kernel. */
+static int load(struct gpu_ranks *k, uint32_t i, CUdeviceptr from, bool into_inbox)
+{
+	uint64_t words = k->receive_bytes[i] / 4;
+	void *args[] = { &k->receive[i], &from, &words };
+
+	if (!into_inbox)
+		return gpu_launch(k->r.gpu, "ranks_fetch", words, args, k->x->err);
+	k->receive[i] = from;
+	return 0;
+}
+
+static int peer_exchange(struct gpu_ranks *k, bool into_inbox)
 {
 	const struct gtu_ranks *ranks = &k->x->ranks;
 	struct gpu *gpu = k->r.gpu;
@@ -173,14 +186,20 @@ static int peer_exchange(struct gpu_ranks *k)
 		if (!k->receive_bytes[i])
 			continue;
 		from = all[(uint64_t)i * k->size + k->rank];
+		if (k->link->way == GTU_EXCHANGE_LOADS) {
+			rc = load(k, i, from, into_inbox);
+			continue;
+		}
 		code = gpu->api.cuMemcpyPeer(k->receive[i], gpu->context, from, k->link->context[i], k->receive_bytes[i]);
 		if (code)
 			rc = gtu_cuda_fail(&gpu->api, code, k->x->err, "cuMemcpyPeer of %llu bytes from rank %u",
 					   (unsigned long long)k->receive_bytes[i], i);
 	}
 	free(all);
-	if (!rc)
-		rc = gpu_wait(gpu, k->r.name, k->x->err);
+	k->link->held = into_inbox && k->link->way == GTU_EXCHANGE_LOADS;
+	if (rc || k->link->held)
+		return rc;
+	rc = gpu_wait(gpu, k->r.name, k->x->err);
 	/* the others may change their memory again */
 	return rc ? rc : ranks->barrier(ranks->context, k->x->err);
 }
@@ -294,31 +313,71 @@ static int reach_peers(struct gpu_ranks *k, const struct card *card, bool *reach
 	return code ? gtu_cuda_fail(&gpu->api, code, k->x->err, "cuCtxEnablePeerAccess of card %d", gpu->device) : 0;
 }
 
-static int choose_without_nccl(struct gpu_ranks *k, const struct card *card, const char *why)
+/* Why the cards cannot reach each other, in @why; "": they can. Collective. */
+static int refuse_peers(struct gpu_ranks *k, const struct card *card, char *why, size_t bytes)
 {
-	struct gpu_link *l = k->link;
-	char blocked[120] = "the ranks are several processes";
 	bool one = true, reach = false;
 	uint64_t reaches;
 	uint32_t i;
 	int rc = 0;
 
+	snprintf(why, bytes, "the ranks are several processes");
 	for (i = 0; i < k->size; i++)
 		one = one && card[i].process == card[0].process;
 	if (one)
-		rc = reach_peers(k, card, &reach, blocked, sizeof(blocked));
+		rc = reach_peers(k, card, &reach, why, bytes);
 	reaches = reach;
 	rc = gtu_agree(k->x, rc, &reaches, 1);
-	if (rc)
-		return rc;
-	l->way = reaches == k->size ? BY_PEER : BY_HOST;
-	if (l->way == BY_HOST && reach)
-		snprintf(blocked, sizeof(blocked), "some cards cannot access each other's memory");
-	if (l->way == BY_PEER)
-		snprintf(l->name, sizeof(l->name), "copies between the cards, without NCCL: %s", why);
+	if (!rc && reaches == k->size)
+		*why = 0;
+	else if (!rc && reach)
+		snprintf(why, bytes, "some cards cannot access each other's memory");
+	return rc;
+}
+
+static const char *const way_name[] = {
+	[GTU_EXCHANGE_AUTO] = "any way", [GTU_EXCHANGE_NCCL] = "NCCL", [GTU_EXCHANGE_COPIES] = "copies between the cards",
+	[GTU_EXCHANGE_LOADS] = "loads from the other cards", [GTU_EXCHANGE_HOST] = "host memory",
+};
+
+static int unavailable(struct gpu_ranks *k, enum gtu_ranks_exchange way, const char *why)
+{
+	return gtu_fail(k->x->err, GTU_ERR_UNSUPPORTED, "the GPUs cannot exchange data by %s: %s", way_name[way], why);
+}
+
+/* Collective. */
+static int choose_way(struct gpu_ranks *k, const struct card *card)
+{
+	const enum gtu_ranks_exchange want = (enum gtu_ranks_exchange)card[0].exchange;
+	struct gpu_link *l = k->link;
+	char why[320] = "", blocked[120] = "";
+	uint32_t i;
+	int rc = 0;
+
+	for (i = 1; i < k->size; i++)
+		if (card[i].exchange != want)
+			return gtu_fail(k->x->err, GTU_ERR_USAGE, "rank %u exchanges data by %s, but rank 0 by %s", i,
+					way_name[card[i].exchange], way_name[want]);
+	l->way = want;
+	if (want == GTU_EXCHANGE_AUTO || want == GTU_EXCHANGE_NCCL) {
+		refuse_nccl(k, card, why, sizeof(why));
+		if (*why && want)
+			return unavailable(k, want, why);
+		l->way = *why ? GTU_EXCHANGE_COPIES : GTU_EXCHANGE_NCCL;
+	}
+	if (l->way == GTU_EXCHANGE_NCCL)
+		return nccl_start(k);
+	if (l->way != GTU_EXCHANGE_HOST)
+		rc = refuse_peers(k, card, blocked, sizeof(blocked));
+	if (!rc && *blocked && want)
+		return unavailable(k, want, blocked);
+	if (*blocked)
+		l->way = GTU_EXCHANGE_HOST;
+	if (want)
+		snprintf(l->name, sizeof(l->name), "%s", way_name[want]);
 	else
-		snprintf(l->name, sizeof(l->name), "host memory, without NCCL: %s; %s", why, blocked);
-	return 0;
+		snprintf(l->name, sizeof(l->name), "%s, without NCCL: %s%s%s", way_name[l->way], why, *blocked ? "; " : "", blocked);
+	return rc;
 }
 
 static int describe_card(struct gpu_ranks *k, struct card *c)
@@ -330,7 +389,9 @@ static int describe_card(struct gpu_ranks *k, struct card *c)
 	code = gpu->api.cuDeviceGetUuid(&c->uuid, gpu->device);
 	if (code)
 		return gtu_cuda_fail(&gpu->api, code, k->x->err, "cuDeviceGetUuid");
-	gtu_nccl_load(&k->link->nccl);
+	c->exchange = k->link->wanted;
+	if (c->exchange <= GTU_EXCHANGE_NCCL)
+		gtu_nccl_load(&k->link->nccl);
 	c->nccl = k->link->nccl.library ? k->link->nccl.version : 0;
 	return 0;
 }
@@ -340,12 +401,13 @@ int gpu_link_open(struct gpu_ranks *k)
 	const struct gtu_ranks *ranks = &k->x->ranks;
 	struct gpu_link *l = calloc(1, sizeof(*l));
 	struct card own, *card = calloc(k->size, sizeof(*card));
-	char why[320];
 	uint64_t none = 0;
 	uint32_t i;
 	int rc = 0;
 
 	k->link = k->r.gpu->link = l;
+	if (l)
+		l->wanted = k->x->way;
 	if (l)
 		l->context = calloc(k->size, sizeof(*l->context));
 	if (!l || !card || !l->context)
@@ -361,9 +423,7 @@ int gpu_link_open(struct gpu_ranks *k)
 	if (!rc) {
 		for (i = 0; i < k->size; i++)
 			l->context[i] = (CUcontext)(uintptr_t)card[i].context;
-		refuse_nccl(k, card, why, sizeof(why));
-		l->way = *why ? BY_HOST : BY_NCCL;
-		rc = *why ? choose_without_nccl(k, card, why) : nccl_start(k);
+		rc = choose_way(k, card);
 	}
 	free(card);
 	if (rc)
@@ -399,15 +459,43 @@ int gpu_link_exchange(struct gpu_ranks *k, enum gtu_cargo cargo, bool into_inbox
 	int rc;
 
 	k->send_bytes[k->rank] = k->receive_bytes[k->rank] = 0;
-	rc = into_inbox ? grow_inbox(k) : 0;
+	rc = into_inbox && k->link->way != GTU_EXCHANGE_LOADS ? grow_inbox(k) : 0;
 	if (!rc)
-		rc = k->link->way == BY_NCCL ? nccl_exchange(k) : k->link->way == BY_PEER ? peer_exchange(k) : host_exchange(k);
+		rc = k->link->way == GTU_EXCHANGE_NCCL ? nccl_exchange(k) :
+		     k->link->way == GTU_EXCHANGE_HOST ? host_exchange(k) : peer_exchange(k, into_inbox);
 	if (rc)
 		return give_up(k, rc);
 	for (i = 0; i < k->size; i++)
 		sent += k->send_bytes[i];
 	gtu_exchange_count(k->x, cargo, sent);
 	return 0;
+}
+
+int gpu_link_release(struct gpu_ranks *k, int rc)
+{
+	uint64_t none = 0;
+
+	if (!k->link->held)
+		return rc;
+	k->link->held = false;
+	return gtu_agree(k->x, rc, &none, 1);
+}
+
+bool gpu_link_is(const struct gpu *gpu, enum gtu_ranks_exchange wanted)
+{
+	return gpu->link && gpu->link->wanted == wanted;
+}
+
+bool gpu_link_loads(const struct gpu_ranks *k)
+{
+	return k->link->way == GTU_EXCHANGE_LOADS;
+}
+
+int gpu_link_addresses(struct gpu_ranks *k, CUdeviceptr mine, CUdeviceptr *all)
+{
+	const int rc = k->x->ranks.all_gather(k->x->ranks.context, &mine, sizeof(mine), all, k->x->err);
+
+	return rc ? give_up(k, rc) : 0;
 }
 
 int gpu_link_gather(struct gpu_ranks *k, enum gtu_cargo cargo, CUdeviceptr mine, const uint64_t *bytes, uint64_t stride,
@@ -422,7 +510,7 @@ int gpu_link_gather(struct gpu_ranks *k, enum gtu_cargo cargo, CUdeviceptr mine,
 	for (i = 0; i < k->size; i++)
 		total += bytes[i];
 	/* pieces of one size are for ranges of about the same size */
-	if (l->way == BY_NCCL && k->size * stride <= 2 * total) {
+	if (l->way == GTU_EXCHANGE_NCCL && k->size * stride <= 2 * total) {
 		rc = nccl_called(k, l->nccl.ncclAllGather((const void *)(uintptr_t)mine, (void *)(uintptr_t)all, stride, ncclUint8,
 							  l->comm, NULL), "ncclAllGather");
 		if (!rc)

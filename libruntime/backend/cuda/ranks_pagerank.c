@@ -79,7 +79,9 @@ static int fold(struct pagerank *p)
 		if (i != k->rank)
 			rc = gpu_run_launch(&k->r, "ranks_add", NULL, false, k->own, args);
 	}
-	return rc;
+	if (!rc && gpu_link_loads(k))
+		rc = gpu_wait(k->r.gpu, k->r.name, k->r.err);
+	return gpu_link_release(k, rc);
 }
 
 static int pass(struct pagerank *p)

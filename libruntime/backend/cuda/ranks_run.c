@@ -14,8 +14,8 @@ static const struct {
 	[GTU_RANKED_SSSP] = { "sssp", gpu_ranked_sssp, GPU_CACHE_PREFIX },
 	[GTU_RANKED_PAGERANK] = { "pagerank", gpu_ranked_pagerank, GPU_CACHE_PREFIX },
 	[GTU_RANKED_COMPONENTS] = { "components", gpu_ranked_components, GPU_CACHE_PREFIX },
-	[GTU_RANKED_BETWEENNESS] = { .name = "betweenness" },
-	[GTU_RANKED_CORES] = { .name = "cores" },
+	[GTU_RANKED_BETWEENNESS] = { "betweenness", gpu_ranked_betweenness, GPU_CACHE_PREFIX },
+	[GTU_RANKED_CORES] = { "cores", gpu_ranked_cores, GPU_CACHE_PREFIX },
 };
 
 uint64_t gpu_ranks_outbox(const struct gpu_ranks *k)
@@ -42,7 +42,7 @@ int gpu_ranks_counts(struct gpu_ranks *k)
 	return gpu_download(k->r.gpu, k->count, k->sent, 8ull * k->size, k->r.err);
 }
 
-static int bad_message(struct gpu_ranks *k)
+int gpu_ranks_bad_message(struct gpu_ranks *k)
 {
 	return gtu_fail(k->r.err, GTU_ERR_FAIL, "another rank sent vertices out of range: it runs another version or another "
 			"graph");
@@ -50,7 +50,7 @@ static int bad_message(struct gpu_ranks *k)
 
 int gpu_ranks_check(struct gpu_ranks *k)
 {
-	return k->r.counters.changed ? bad_message(k) : 0;
+	return k->r.counters.changed ? gpu_ranks_bad_message(k) : 0;
 }
 
 int gpu_ranks_words(struct gpu_ranks *k, uint64_t flags, uint64_t most, int rc)
@@ -60,7 +60,7 @@ int gpu_ranks_words(struct gpu_ranks *k, uint64_t flags, uint64_t most, int rc)
 	rc = gtu_exchange_words(k->x, k->outgoing, k->incoming, rc);
 	for (i = 0; i < k->size && !rc; i++)
 		if ((k->incoming[i] & ~flags) > most)
-			rc = gtu_give_up(k->x, bad_message(k));
+			rc = gtu_give_up(k->x, gpu_ranks_bad_message(k));
 	return rc;
 }
 
@@ -100,9 +100,6 @@ static int begin(struct gpu_ranks *k)
 	/* an empty range at vertex 0 means all vertices to gpu_run_begin() */
 	k->r.graph.first = k->first;
 	k->r.graph.end = k->end;
-	if (!rc && !algorithms[run->what].run)
-		return gtu_fail(k->r.err, GTU_ERR_UNSUPPORTED, "%s does not run over several GPUs: only bfs, sssp, pagerank and "
-				"components do", k->r.name);
 	if (!rc && run->opt->kernel != GTU_KERNEL_AUTO)
 		return gtu_fail(k->r.err, GTU_ERR_UNSUPPORTED, "the paper's kernels (%s) do not run over several GPUs: use auto",
 				gtu_kernel_name(run->opt->kernel));
@@ -139,7 +136,7 @@ int gpu_ranked(struct gtu_device *dev, const struct gtu_rank_run *run)
 	k->opt.end_vertex = k->end;
 	k->opt.kernel = GTU_KERNEL_AUTO;
 	rc = begin(k);
-	linked = gpu->link != NULL;
+	linked = gpu_link_is(gpu, k->x->way);
 	rc = gtu_agree(k->x, rc, &linked, 1);
 	k->link = gpu->link;
 	if (!rc && linked < k->size) {

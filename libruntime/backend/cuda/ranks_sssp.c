@@ -93,7 +93,7 @@ static int round_of(struct paths *s)
 	}
 	if (!rc)
 		rc = gpu_run_read(r);
-	return rc ? rc : gpu_ranks_check(k);
+	return gpu_link_release(k, rc ? rc : gpu_ranks_check(k));
 }
 
 static int prepare(struct paths *s)

@@ -81,6 +81,20 @@ static void run_all(const struct gtu_graph *g)
 	CHECKF(!gtu_pagerank(over, g, &opt, real, &s, &err), "%s: %s", over_name, err.text);
 	same_reals(real, wanted, g->n, 1e-9, over_name);
 	CHECK_EQ(s.edges, 4 * g->m);
+	CHECK(!reference_cores(g, want));
+	memset(integer, 0x55, g->n * 8);
+	CHECKF(!gtu_cores(over, g, &opt, integer, &s, &err), "%s: %s", over_name, err.text);
+	same_integers(integer, want, g->n, over_name);
+	CHECK_EQ(s.vertices, g->n);
+	/* from a hub, from the last vertex, and from one twice */
+	opt.sources = (uint64_t[]){ opt.source, g->n - 1, 0, opt.source };
+	opt.source_count = 4;
+	CHECK(!reference_betweenness(g, opt.sources, opt.source_count, wanted));
+	CHECKF(!gtu_betweenness(over, g, &opt, real, &s, &err), "%s: %s", over_name, err.text);
+	same_reals(real, wanted, g->n, 1e-9, over_name);
+	CHECK_EQ(s.edges, 4 * g->m);
+	opt.sources = NULL;
+	opt.source_count = 0;
 	if (every) {
 		opt.source = g->n - 1;
 		opt.delta = 1e-3;
@@ -222,6 +236,15 @@ TEST(placements)
 	}
 }
 
+static struct gtu_graph *small_graph(uint64_t **want)
+{
+	struct gtu_graph *g = generate((struct gtu_generate_options){ .kind = GTU_GEN_KRONECKER, .scale = 7, .seed = 1 });
+
+	*want = test_alloc(g->n, 8);
+	CHECK(!reference_bfs(g, 0, *want));
+	return g;
+}
+
 /* ---- Without NCCL ---------------------------------------------------------------------------------- */
 
 TEST(copies_between_cards)
@@ -250,6 +273,66 @@ TEST(host_memory)
 	cuda->no_peers = 0;
 }
 
+/* NCCL is there, but the caller chooses; another choice holds from the next run on. */
+TEST(chosen_exchanges)
+{
+	static const char *const name[] = { "NCCL 2.28.9", "NCCL 2.28.9", "copies between the cards", "loads from the other cards",
+					    "host memory" };
+	struct gtu_graph *g;
+	uint64_t *value;
+
+	open_fakes();
+	g = small_graph(&value);
+	cuda->peer_loads = 1;
+	for (unsigned i = 0; i < 3; i++) {
+		open_list(lists[i]);
+		OK(gtu_ranks_set_exchange(over, GTU_EXCHANGE_LOADS, &err));
+		every = !i;
+		tiny_graphs(run_all);
+		each_graph(one_shape(200, 1500), run_all);
+		close_list("loads from the other cards");
+	}
+	cuda->peer_loads = 0;
+	open_list("cuda:0,1,2");
+	for (unsigned way = GTU_EXCHANGE_NCCL; way <= GTU_EXCHANGE_HOST; way++) {
+		cuda->peer_loads = way == GTU_EXCHANGE_LOADS;
+		OK(gtu_ranks_set_exchange(over, way, &err));
+		run_all(g);
+		CHECKF(!strcmp(gtu_ranks_link(over), name[way]), "exchange %u is by %s", way, gtu_ranks_link(over));
+	}
+	OK(gtu_ranks_set_exchange(over, GTU_EXCHANGE_AUTO, &err));
+	run_all(g);
+	close_list(name[GTU_EXCHANGE_AUTO]);
+	cuda->peer_loads = 0;
+}
+
+TEST(exchanges_that_are_refused)
+{
+	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU };
+	struct gtu_graph *g;
+	uint64_t *value;
+
+	open_fakes();
+	g = small_graph(&value);
+	open_device();
+	FAILS(gtu_ranks_set_exchange(dev, GTU_EXCHANGE_NCCL, &err), GTU_ERR_UNSUPPORTED, "is not a device of GPUs as ranks");
+	open_list("cuda:0,1,2");
+	FAILS(gtu_ranks_set_exchange(over, GTU_EXCHANGE_HOST + 1, &err), GTU_ERR_USAGE, "exchange 5 does not exist: use 0 to 4");
+	cuda->no_peers = 1;
+	for (unsigned way = GTU_EXCHANGE_COPIES; way <= GTU_EXCHANGE_LOADS; way++) {
+		OK(gtu_ranks_set_exchange(over, way, &err));
+		FAILS(gtu_bfs(over, g, &opt, value, NULL, &err), GTU_ERR_UNSUPPORTED, "cannot access each other's memory");
+		CHECK(!gtu_ranks_link(over));
+	}
+	cuda->no_peers = 0;
+	gtu_close(over);
+	open_list("cuda:0,0");
+	OK(gtu_ranks_set_exchange(over, GTU_EXCHANGE_NCCL, &err));
+	FAILS(gtu_bfs(over, g, &opt, value, NULL, &err), GTU_ERR_UNSUPPORTED,
+	      "cannot exchange data by NCCL: ranks 0 and 1 share one card");
+	gtu_close(over);
+}
+
 TEST(an_old_version_of_nccl)
 {
 	open_fakes();
@@ -270,20 +353,26 @@ TEST(two_ranks_on_one_card)
 
 /* ---- Failures ---------------------------------------------------------------------------------------- */
 
-/* Whether a search and PageRank over a new list succeed and are right; a failure has a sentence. */
+/* Whether runs over a new list succeed, and a search is right; a failure has a sentence. */
 static bool attempt(const struct gtu_graph *g, const uint64_t *want)
 {
-	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .iterations = 1 };
+	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .iterations = 1 }, some = opt;
 	uint64_t *level = test_alloc(g->n, 8);
 	double *rank = test_alloc(g->n, 8);
 	int rc = gtu_open("cuda:0,1,2", &over, &err);
 
+	some.sources = (uint64_t[]){ 0 };
+	some.source_count = 1;
 	if (!rc)
 		rc = gtu_bfs(over, g, &opt, level, NULL, &err);
 	if (!rc)
 		same_integers(level, want, g->n, "bfs");
 	if (!rc)
 		rc = gtu_pagerank(over, g, &opt, rank, NULL, &err);
+	if (!rc)
+		rc = gtu_cores(over, g, &opt, level, NULL, &err);
+	if (!rc)
+		rc = gtu_betweenness(over, g, &some, rank, NULL, &err);
 	CHECKF(!rc || (rc == GTU_ERR_FAIL && err.text[0]), "error %d: %s", rc, err.text);
 	gtu_close(over);
 	over = NULL;
@@ -294,15 +383,6 @@ static bool attempt(const struct gtu_graph *g, const uint64_t *want)
 	CHECK_EQ(cuda->contexts, 0);
 	CHECK_EQ(nccl->live, 0);
 	return !rc;
-}
-
-static struct gtu_graph *small_graph(uint64_t **want)
-{
-	struct gtu_graph *g = generate((struct gtu_generate_options){ .kind = GTU_GEN_KRONECKER, .scale = 7, .seed = 1 });
-
-	*want = test_alloc(g->n, 8);
-	CHECK(!reference_bfs(g, 0, *want));
-	return g;
 }
 
 TEST(every_call_of_nccl_fails)
@@ -363,9 +443,13 @@ TEST(what_is_refused)
 	CHECK(!strcmp(gtu_get_gpu_info(over)->name, "Fake GPU"));
 	FAILS(gtu_bfs(over, g, &opt, value, NULL, &err), GTU_ERR_UNSUPPORTED, "choose the unit gpu");
 	opt.unit = GTU_WITH_GPU;
-	FAILS(gtu_stcon(over, g, &opt, value, NULL, &err), GTU_ERR_UNSUPPORTED, "several devices");
-	FAILS(gtu_cores(over, g, &opt, value, NULL, &err), GTU_ERR_UNSUPPORTED, "sssp, pagerank and components only");
-	FAILS(gtu_betweenness(over, g, &opt, (double *)value, NULL, &err), GTU_ERR_UNSUPPORTED, "pagerank and components only");
+	FAILS(gtu_stcon(over, g, &opt, value, NULL, &err), GTU_ERR_UNSUPPORTED, "components, betweenness and cores only");
+	opt.source_count = 1;
+	FAILS(gtu_betweenness(over, g, &opt, (double *)value, NULL, &err), GTU_ERR_USAGE, "sources is NULL: pass a list");
+	opt.sources = &g->n;
+	FAILS(gtu_betweenness(over, g, &opt, (double *)value, NULL, &err), GTU_ERR_USAGE, "source vertex 128 is out of range");
+	opt.sources = NULL;
+	opt.source_count = 0;
 	opt.kernel = GTU_KERNEL_NAIVE;
 	FAILS(gtu_bfs(over, g, &opt, value, NULL, &err), GTU_ERR_UNSUPPORTED, "the paper's kernels (naive)");
 	opt.kernel = 0;

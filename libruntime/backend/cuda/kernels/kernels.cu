@@ -13,6 +13,7 @@
 #include "paths.cuh"
 #include "peel.cuh"
 #include "ranks.cuh"
+#include "ranks_visit.cuh"
 #include "sssp.cuh"
 #include "sssp_loop.cuh"
 #include "triangles.cuh"

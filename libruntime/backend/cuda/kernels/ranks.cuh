@@ -151,15 +151,14 @@ extern "C" __global__ void ranks_front(gpu_graph g, const u32 *level, u32 now, u
 	}
 }
 
-/* The frontier of all ranks, from the bits of each, which are @words words apart; they are visited. */
-extern "C" __global__ void ranks_join_bits(gpu_graph g, const u32 *all, u64 words, const u64 *cut, u32 ranks, u32 *frontier,
-					   u32 *visited)
+/* The frontier of all ranks, from the bits of each at the address @at[rank], maybe on another card; they are visited. */
+extern "C" __global__ void ranks_join_bits(gpu_graph g, const u64 *at, const u64 *cut, u32 ranks, u32 *frontier, u32 *visited)
 {
 	const u64 padded = (g.n + 31) & ~31ull;
 
 	for (u64 v = thread_id(); v < padded; v += thread_count()) {
 		const u32 owner = v < g.n ? owner_of(cut, ranks, v) : 0,
-			  word = __ballot_sync(ALL_LANES, v < g.n && bit_at(all + owner * words, (u32)(v - cut[owner])));
+			  word = __ballot_sync(ALL_LANES, v < g.n && bit_at((const u32 *)at[owner], (u32)(v - cut[owner])));
 
 		if (lane_id())
 			continue;

@@ -58,7 +58,6 @@ static const char help[] =
 	"  --json FILE      all results as JSON; - is standard output, and then no table is printed\n"
 	"  --plot FILE.svg  a bar chart of edges per second (of the link with --only link); - likewise\n\n"
 	"mean ms   warm: of the traversal alone, mean over the sources; results are not copied back in it.\n"
-	"          That of cc includes filling the cache, which is its sampling step.\n"
 	"cold ms   one run from an opened graph to results on the host, with all preparation: placing the\n"
 	"          lists (place), caching edges or packing (cache), arrays of the run (setup), the\n"
 	"          traversal, and copying results (result); without the probe, which runs once per device\n"
@@ -192,9 +191,6 @@ static int run_once(struct gpu_bench *b, unsigned algorithm, unsigned i, uint32_
 		return rc;
 	if (!r->runs)
 		note_cold(r, &s);
-	/* the cached neighbours are the sample of components */
-	if (algorithm == BENCH_CC)
-		s.gpu_seconds += r->cache_seconds;
 	if (b->verify && !b->hash[algorithm][a->by_source ? i : 0] && !b->first[algorithm]) {
 		rc = bench_check_reference(b, algorithm, b->source[i], err);
 		if (rc)

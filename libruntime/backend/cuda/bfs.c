@@ -107,7 +107,7 @@ static int collect(struct bfs *b)
 	int rc = gpu_run_clear(&b->r);
 
 	if (!rc)
-		rc = gpu_run_launch_vertices(&b->r, &b->r.graph, "bfs_collect", true, args);
+		rc = gpu_run_launch_vertices(&b->r, &b->r.graph, "bfs_collect", NULL, true, args);
 	if (!rc)
 		rc = gpu_run_read(&b->r);
 	b->items = b->r.counters.items;
@@ -133,7 +133,7 @@ static int top_down_step(struct bfs *b)
 	if (!rc)
 		rc = gpu_run_clear(&b->r);
 	if (!rc)
-		rc = gpu_run_launch_items(&b->r, &b->r.graph, "bfs_top_down", b->queue[0], b->items, args);
+		rc = gpu_run_launch_items(&b->r, &b->r.graph, "bfs_top_down", NULL, b->queue[0], b->items, args);
 	if (!rc)
 		rc = gpu_run_read(&b->r);
 	b->items = b->r.counters.items;
@@ -157,13 +157,13 @@ static int bottom_up_step(struct bfs *b)
 	if (!rc)
 		rc = gpu_run_clear(&b->r);
 	if (!rc)
-		rc = gpu_run_launch_vertices(&b->r, b->back, b->in_place ? "bfs_bottom_up_scan" : "bfs_bottom_up_cached", b->in_place,
-					     from_cache);
+		rc = gpu_run_launch_vertices(&b->r, b->back, b->in_place ? "bfs_bottom_up_scan" : "bfs_bottom_up_cached", NULL,
+					     b->in_place, from_cache);
 	if (!rc)
 		rc = gpu_run_read(&b->r);
 	left = b->r.counters.left;
 	if (!rc && left) {
-		rc = gpu_run_launch_items(&b->r, b->back, "bfs_bottom_up_list", b->queue[1], left, from_lists);
+		rc = gpu_run_launch_items(&b->r, b->back, "bfs_bottom_up_list", NULL, b->queue[1], left, from_lists);
 		if (!rc)
 			rc = gpu_run_read(&b->r);
 	}

@@ -3,10 +3,14 @@
  * Weakly connected components: sampling from the cache, then the lists of vertices outside the
  * giant component.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "parts.h"
 
+#define LINE	128.0
+#define SLICES_LEAST	2	/* one slice of the lists in so many is joined first, */
+#define SLICES_MOST	32	/* at least and at most */
 #define ENOUGH	0.9		/* share of the vertices with edges in the giant component that ends the sampling */
 
 struct components {
@@ -54,16 +58,16 @@ int gpu_components_giant(struct gpu_run *r, CUdeviceptr label, CUdeviceptr sampl
 int gpu_components_join(struct gpu_run *r, CUdeviceptr label, CUdeviceptr queue, uint32_t giant, uint32_t slice)
 {
 	uint64_t items;
-	void *collect[] = { &label, &giant, &slice, &queue, NULL }, *join[] = { &queue, &items, &label, NULL };
+	void *collect[] = { &label, &giant, &slice, &queue, NULL }, *join[] = { &label, NULL };
 	int rc = gpu_run_clear(r);
 
 	if (!rc)
-		rc = gpu_run_launch(r, "components_collect", NULL, true, r->graph.n, collect);
+		rc = gpu_run_launch_vertices(r, &r->graph, "components_collect", NULL, true, collect);
 	if (!rc)
 		rc = gpu_run_read(r);
 	items = r->counters.items;
 	if (!rc && items)
-		rc = gpu_run_launch(r, "components_join", NULL, true, items * 32, join);
+		rc = gpu_run_launch_items(r, &r->graph, "components_join", NULL, queue, items, join);
 	return rc ? rc : gpu_components_flatten(r, label);
 }
 
@@ -73,6 +77,20 @@ static bool joined(const struct components *c, uint32_t votes, double share)
 	const struct gpu_run *r = &c->r;
 
 	return votes * (double)r->graph.n >= share * GPU_SAMPLES * (double)r->gpu->placed.connected;
+}
+
+/*
+ * One slice in how many to join first, to find the giant component. In a random graph of degree d, a share f of
+ * the lists leaves about exp(-fd) of the others' vertices outside of it, whose lists are read as well, with an own
+ * line each: f + c exp(-fd) is least for f = ln(cd) / d.
+ */
+static uint32_t slices(const struct components *c)
+{
+	const struct gpu_run *r = &c->r;
+	const double degree = (double)r->graph.m / (double)(r->gpu->placed.connected + 1),
+		     cost = 1 + LINE / (gpu_entry_bytes(r->gpu) * degree + 1), share = log(fmax(cost * degree, 2)) / fmax(degree, 1);
+
+	return (uint32_t)fmin(fmax(round(1 / share), SLICES_LEAST), SLICES_MOST);
 }
 
 /* Join vertices with a few neighbours each; *giant: the most frequent label, by *votes samples. */
@@ -105,19 +123,19 @@ static int hook(struct components *c)
 	 * skipping is only valid if each edge is stored at both ends: a directed edge may be stored
 	 * in the giant only
 	 */
-	bool skips = r->undirected && r->whole, slice = false;
-	uint32_t giant = GPU_NO_VERTEX, votes = 0;
+	bool skips = r->undirected && r->whole;
+	uint32_t giant = GPU_NO_VERTEX, votes = 0, rest = GPU_SLICE_ALL;
 	int rc = sample(c, skips, &giant, &votes);
 
-	/* a small cache may have joined less than half of the vertices with edges */
+	/* without cached neighbours, or with few, less than half of the vertices with edges are joined */
 	if (!rc && skips && !joined(c, votes, 0.5)) {
-		slice = true;
-		rc = gpu_components_join(r, c->label, c->queue, GPU_NO_VERTEX, GPU_SLICE_ONE);
+		rest = GPU_SLICE_REST | slices(c);
+		rc = gpu_components_join(r, c->label, c->queue, GPU_NO_VERTEX, slices(c));
 		if (!rc)
 			rc = gpu_components_giant(r, c->label, c->answer, &giant, &votes);
 	}
 	if (!rc)
-		rc = gpu_components_join(r, c->label, c->queue, giant, slice ? GPU_SLICE_OTHERS : GPU_SLICE_ALL);
+		rc = gpu_components_join(r, c->label, c->queue, giant, rest);
 	r->stats->iterations = 1;
 	return rc;
 }
@@ -182,7 +200,8 @@ int gpu_components(struct gtu_device *dev, const struct gtu_algorithm_options *o
 		.in_place = gpu->placement.edges == GTU_EDGES_DEVICE && gpu->placement.edge_bytes && opt->kernel == GTU_KERNEL_AUTO &&
 			    !(g->flags & GTU_GRAPH_DIRECTED) && !opt->first_vertex && (!opt->end_vertex || opt->end_vertex == g->n),
 	};
-	int rc = gpu_run_begin(&c.r, dev, "components", opt, stats, c.in_place ? GPU_CACHE_EMPTY : GPU_CACHE_NEIGHBOURS, err);
+	/* filling the cache takes longer than the run without it: neighbours are used that a search has cached */
+	int rc = gpu_run_begin(&c.r, dev, "components", opt, stats, GPU_CACHE_EMPTY, err);
 
 	if (!rc && c.r.graph.n) {
 		rc = prepare(&c);

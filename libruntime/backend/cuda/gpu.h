@@ -222,16 +222,18 @@ static inline void gpu_swap(CUdeviceptr x[2])
 #define GPU_WINDOW	(128ull << 20)
 bool gpu_run_orders(const struct gpu_run *r);
 /*
- * Launch "<kernel>_<entry name>" over @items items of the queue at @queue, its first two arguments, before @args:
- * where the list must be read in order, as many at a time as half a window has of an ascending queue.
+ * Launch "<kernel>_<entry name><suffix>" over @items items of the queue at @queue, its first two arguments, before
+ * @args. Where the list must be read in order, its warps take the items in order (each_in_order), and there are as
+ * many warps as half a window has items of an ascending queue.
  */
-int gpu_run_launch_items(struct gpu_run *r, struct gpu_graph *graph, const char *kernel, CUdeviceptr queue, uint64_t items,
-			 void **args);
+int gpu_run_launch_items(struct gpu_run *r, struct gpu_graph *graph, const char *kernel, const char *suffix,
+			 CUdeviceptr queue, uint64_t items, void **args);
 /*
  * gpu_run_launch_over() with a thread per vertex of the run, for a kernel that fills a queue from g.first on: in
  * parts, so that the queue ascends but for a part of a window.
  */
-int gpu_run_launch_vertices(struct gpu_run *r, struct gpu_graph *graph, const char *kernel, bool widths, void **args);
+int gpu_run_launch_vertices(struct gpu_run *r, struct gpu_graph *graph, const char *kernel, const char *suffix, bool widths,
+			    void **args);
 /* Bytes of a queue for the work items of all vertices. */
 uint64_t gpu_run_queue_bytes(const struct gpu_run *r);
 /*

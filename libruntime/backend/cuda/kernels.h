@@ -13,7 +13,6 @@
 #define GPU_CACHE_MAX	4u		/* maximum cached neighbours per vertex */
 #define GPU_CACHE_CANDIDATES	1024u		/* neighbours of a vertex considered for the cache */
 #define GPU_TALLIES	64u
-#define GPU_SLICES	8u		/* one slice of the vertices is joined before the giant component is determined */
 #define GPU_LOOP_BLOCKS	32u		/* blocks of a loop that stays on the GPU */
 #define GPU_LOOP_ITEMS	65536u		/* capacity of its queue */
 #define GPU_LOOP_EDGES	65536u		/* edges that leave a frontier for which it pays */
@@ -36,14 +35,21 @@ struct gpu_graph {
 	uint64_t n, m;
 	uint64_t first, end;		/* vertex range of this run */
 	uint64_t counters;		/* struct gpu_counters */
+	uint64_t ticket;		/* a counter, by which warps take the items of a queue in order; 0: none */
 	uint32_t cache_degree;
 	uint32_t weight_bits;		/* low bits of an entry; the vertex is above them */
 	uint32_t weight_min;		/* offset of packed weights */
 	uint32_t entry_bits;		/* compressed list: bits of a target */
 };
 
-/* Vertices that components_collect processes. */
-enum gpu_slice { GPU_SLICE_ALL, GPU_SLICE_ONE, GPU_SLICE_OTHERS };
+/*
+ * Vertices that components_collect processes: all, every k-th run of 32 (k), or those of the other runs
+ * (GPU_SLICE_REST | k).
+ */
+#define GPU_SLICE_ALL		0u
+#define GPU_SLICE_REST		0x80000000u
+#define GPU_SLICE_ONE		8u
+#define GPU_SLICE_OTHERS	(GPU_SLICE_REST | GPU_SLICE_ONE)
 
 /* Vertices that a level of a search reached, and the sum of their degrees. */
 struct gpu_level {
@@ -68,6 +74,7 @@ struct gpu_counters {
 	uint64_t vertices, edges;	/* vertices reached, and the sum of their degrees */
 	uint64_t min;			/* minimum of the values not taken */
 	uint64_t changed;
+	uint64_t ticket;		/* the next item that a warp takes, counted from the number of warps */
 	double dangling, max;		/* PageRank */
 	struct gpu_loop loop;
 	/*

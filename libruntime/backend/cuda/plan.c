@@ -169,7 +169,8 @@ int gpu_plan(const struct gpu_plan_input *in, const struct gtu_placement_options
 					"%llu, and within --gpu-memory): use managed or pinned edges",
 					(ull)out->list_bytes, (ull)space, (ull)in->free_bytes,
 					(ull)out->vertex_bytes, (ull)out->run_bytes, (ull)SPARE);
-		space -= out->list_bytes;
+		/* only kernels of compressed lists use neighbours of lists on the card */
+		space = out->edge_bytes ? 0 : space - out->list_bytes;
 		if (space > 4ull * GPU_CACHE_MAX * in->n)
 			space = 4ull * GPU_CACHE_MAX * in->n;
 	} else if (out->edges == GTU_EDGES_MANAGED || out->edges == GTU_EDGES_UVM) {

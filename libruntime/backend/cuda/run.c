@@ -241,29 +241,30 @@ int gpu_run_launch_over(struct gpu_run *r, struct gpu_graph *graph, const char *
 	return gpu_launch(r->gpu, name, threads, all, r->err);
 }
 
-int gpu_run_launch_items(struct gpu_run *r, struct gpu_graph *graph, const char *kernel, CUdeviceptr queue, uint64_t items,
-			 void **args)
+int gpu_run_launch_items(struct gpu_run *r, struct gpu_graph *graph, const char *kernel, const char *suffix,
+			 CUdeviceptr queue, uint64_t items, void **args)
 {
 	const uint64_t least = (uint64_t)r->gpu->info.multiprocessors * (GPU_BLOCK / 32);
-	uint64_t part = items, count;
-	void *all[ARGS_MAX + 1] = { &queue, &count };
+	struct gpu_graph ordered = *graph;
+	uint64_t warps = items;
+	void *all[ARGS_MAX + 1] = { &queue, &items };
 	unsigned i;
 	int rc = 0;
 
 	for (i = 0; args[i] && i < ARGS_MAX - 2; i++)
 		all[i + 2] = args[i];
-	if (gpu_run_orders(r))
-		part = (uint64_t)((double)items * (GPU_WINDOW / 2) / (double)(r->gpu->placement.list_bytes + 1));
-	if (part < least)
-		part = least;
-	for (; items && !rc; items -= count, queue += 8 * count) {
-		count = items < part ? items : part;
-		rc = gpu_run_launch_over(r, graph, kernel, NULL, true, count * 32, all);
+	if (items && gpu_run_orders(r)) {
+		warps = (uint64_t)((double)items * (GPU_WINDOW / 2) / (double)(r->gpu->placement.list_bytes + 1));
+		warps = warps > least ? warps : least;
+		warps = warps < items ? warps : items;
+		ordered.ticket = r->counter_memory.device + offsetof(struct gpu_counters, ticket);
+		rc = gpu_fill(r->gpu, ordered.ticket, 0, 8, r->err);
 	}
-	return rc;
+	return rc || !items ? rc : gpu_run_launch_over(r, &ordered, kernel, suffix, true, warps * 32, all);
 }
 
-int gpu_run_launch_vertices(struct gpu_run *r, struct gpu_graph *graph, const char *kernel, bool widths, void **args)
+int gpu_run_launch_vertices(struct gpu_run *r, struct gpu_graph *graph, const char *kernel, const char *suffix, bool widths,
+			    void **args)
 {
 	struct gpu_graph some = *graph;
 	uint64_t part = graph->n;
@@ -276,7 +277,7 @@ int gpu_run_launch_vertices(struct gpu_run *r, struct gpu_graph *graph, const ch
 	for (; some.first < graph->end && !rc; some.first = some.end) {
 		some.end = (some.first + part) / GPU_BLOCK * GPU_BLOCK;
 		some.end = some.end < graph->end ? some.end : graph->end;
-		rc = gpu_run_launch_over(r, &some, kernel, NULL, widths, some.end - some.first, args);
+		rc = gpu_run_launch_over(r, &some, kernel, suffix, widths, some.end - some.first, args);
 	}
 	return rc;
 }

@@ -105,7 +105,7 @@ static int run_buckets(struct sssp *s)
 	struct gpu_run *r = &s->r;
 	uint64_t bound = distance_above(s->of.type, 0, s->of.delta), items = 1, pause = 0, wait = 1;
 	void *due[] = { &s->distance, &s->expanded, &bound, &s->queue, &s->settled, NULL };
-	void *relax[] = { &s->queue, &items, &s->distance, &s->settled, NULL };
+	void *relax[] = { &s->distance, &s->settled, NULL };
 	bool small, done;
 	int rc;
 
@@ -121,7 +121,7 @@ static int run_buckets(struct sssp *s)
 		}
 		rc = gpu_run_clear(r);
 		if (!rc)
-			rc = gpu_run_launch(r, "sssp_collect", width_suffix(s), true, r->graph.n, due);
+			rc = gpu_run_launch_vertices(r, &r->graph, "sssp_collect", width_suffix(s), true, due);
 		if (!rc)
 			rc = gpu_run_read(r);
 		if (rc)
@@ -133,7 +133,7 @@ static int run_buckets(struct sssp *s)
 			bound = distance_above(s->of.type, r->counters.min, s->of.delta);
 			continue;
 		}
-		rc = gpu_run_launch(r, "sssp_relax", s->of.kernel, true, items * 32, relax);
+		rc = gpu_run_launch_items(r, &r->graph, "sssp_relax", s->of.kernel, s->queue, items, relax);
 		if (rc)
 			return rc;
 		r->stats->iterations++;
@@ -186,6 +186,8 @@ static int prepare(struct sssp *s)
 	/* over the link, the time goes into reading the lists */
 	if (!rc && s->once && !paper_kernels && r->gpu->placement.edges == GTU_EDGES_DEVICE)
 		rc = gpu_run_allocate(r, &final, 1);
+	if (!rc && s->settled)
+		rc = gpu_fill(r->gpu, s->settled, 0, final.bytes, r->err);
 	if (!rc)
 		rc = gpu_fill(r->gpu, s->distance, 0xff, n * width, r->err);
 	if (!rc)

@@ -246,6 +246,8 @@ TEST(plans)
 	CHECK(!plan_of(in, any, &p));
 	CHECK_EQ(p.edges, GTU_EDGES_DEVICE);
 	CHECK_EQ(p.list_bytes, 4 * GB);
+	/* no kernel reads neighbours in a cache if the list is beside it */
+	CHECK_EQ(p.cache_bytes, 0);
 	CHECK_EQ(gpu_plan_probes(&in, &any), 0);
 	CHECK_EQ(gpu_plan_probes(&in, &eighth), 4 * GB);
 	in.managed_gbps = 48;

@@ -134,16 +134,16 @@ __device__ static void bfs_top_down(const gpu_graph &g, const u64 *queue, u64 co
 				u32 *level, u32 next, u64 *out)
 {
 	stage q = stage_of(out, &counters_of(g)->items);
-	u64 i, vertices = 0, edges = 0;
+	u64 vertices = 0, edges = 0;
 	tally t = { 0, 0 };
 
-	for (i = thread_id() / 32; i < count; i += thread_count() / 32) {
+	each_in_order(g, count, [&](u64 i) {
 		const u64 item = queue[i];
 
 		batches<R, no_weight>::walk(g, (u32)item, (u32)(item >> 32), t, [&](u32 mask, const R *entry, const no_weight *) {
 			claim<R, batches<R, no_weight>::size>(g, mask, entry, visited, level, next, q, vertices, edges);
 		});
-	}
+	});
 	stage_flush(q);
 	count_reached(g, warp_sum(vertices), warp_sum(edges));
 	report(g, t);
@@ -295,11 +295,11 @@ __device__ static void bfs_bottom_up_list(const gpu_graph &g, const u64 *left, u
 				  const u32 *frontier, u32 *visited, u32 *level, u32 next,
 				  u32 *frontier_next)
 {
-	u64 i, vertices = 0, edges = 0;
+	u64 vertices = 0, edges = 0;
 	tally t = { 0, 0 };
 
-	for (i = thread_id() / 32; i < count; i += thread_count() / 32) {
-		u32 v = (u32)left[i];
+	each_in_order(g, count, [&](u64 i) {
+		const u32 v = (u32)left[i];
 
 		if (list_hits<R>(g, v, frontier, t)) {
 			vertices++;
@@ -310,7 +310,7 @@ __device__ static void bfs_bottom_up_list(const gpu_graph &g, const u64 *left, u
 				atomicOr(&frontier_next[v >> 5], 1u << (v & 31));
 			}
 		}
-	}
+	});
 	count_reached(g, vertices, edges);
 	report(g, t);
 }

@@ -287,6 +287,24 @@ __device__ static inline bool bit_at(const u32 *bits, u32 v)
 
 /* ---- Queues ----------------------------------------------------------------------------------- */
 
+/*
+ * f(i) for the items 0 to @count of a queue, by a warp each. With a ticket counter, warps take them in order,
+ * so that the items under way at a time are neighbours in the queue.
+ */
+template <typename F> __device__ static inline void each_in_order(const gpu_graph &g, u64 count, F f)
+{
+	const u64 warps = thread_count() / 32;
+	u64 i = thread_id() / 32, next;
+
+	while (i < count) {
+		next = i + warps;
+		if (g.ticket && !lane_id())
+			next = warps + atomicAdd((ull *)g.ticket, 1ull);
+		f(i);
+		i = __shfl_sync(ALL_LANES, next, 0);
+	}
+}
+
 /* Append the @items work items of vertex @v (0: none). Called by every lane of a warp. */
 __device__ static inline void push_warp(u64 *queue, uint64_t *count, u32 v, u32 items)
 {

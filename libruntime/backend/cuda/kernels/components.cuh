@@ -106,19 +106,18 @@ extern "C" __global__ void components_ask(gpu_graph g, const u32 *label, u32 *an
 }
 
 /*
- * Collect work items of all vertices not labeled @giant (GPU_NO_VERTEX: of all vertices), except
- * vertices whose whole list is cached. A slice is every GPU_SLICES-th run of 32 vertices, whose
- * lists are adjacent.
+ * Collect work items of all vertices of a slice (kernels.h) not labeled @giant (GPU_NO_VERTEX: of all
+ * vertices), except vertices whose whole list is cached. The lists of a run of 32 vertices are adjacent.
  */
 template <typename R>
 __device__ static void components_collect(const gpu_graph &g, const u32 *label, u32 giant, u32 slice, u64 *queue)
 {
-	u64 v, s, e, padded = (g.n + GPU_BLOCK - 1) / GPU_BLOCK * GPU_BLOCK;
+	const u32 slices = slice & ~GPU_SLICE_REST;
+	u64 v, s, e, padded = (g.end + GPU_BLOCK - 1) / GPU_BLOCK * GPU_BLOCK;
 
-	for (v = thread_id(); v < padded; v += thread_count()) {
+	for (v = g.first / GPU_BLOCK * GPU_BLOCK + thread_id(); v < padded; v += thread_count()) {
+		const bool mine = slice == GPU_SLICE_ALL || (v / 32 % slices == 0) == (slice == slices);
 		u32 items = 0;
-
-		bool mine = slice == GPU_SLICE_ALL || (v / 32 % GPU_SLICES == 0) == (slice == GPU_SLICE_ONE);
 
 		if (v < g.n && mine && (giant == GPU_NO_VERTEX || label[v] != giant)) {
 			edges_of(g, v, &s, &e);
@@ -134,16 +133,16 @@ __device__ static void components_join(const gpu_graph &g, const u64 *queue, u64
 {
 	tally t = { 0, 0 };
 
-	for (u64 i = thread_id() / 32; i < count; i += thread_count() / 32) {
-		u64 item = queue[i];
-		u32 v = (u32)item;
+	each_in_order(g, count, [&](u64 i) {
+		const u64 item = queue[i];
+		const u32 v = (u32)item;
 
 		walk_item<R, no_weight>(g, v, (u32)(item >> 32), t, [&](bool valid, R entry, no_weight) {
 			if (valid)
 				join(label, v, target_of<R>(g, entry));
 			__syncwarp();
 		});
-	}
+	});
 	report(g, t);
 }
 

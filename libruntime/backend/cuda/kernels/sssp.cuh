@@ -68,11 +68,10 @@ __device__ static void sssp_relax(const gpu_graph &g, const u64 *queue, u64 coun
 	typedef typename S::bits D;
 	const u32 size = batches<R, W>::size;
 	tally t = { 0, 0 };
-	u64 i;
 
-	for (i = thread_id() / 32; i < count; i += thread_count() / 32) {
-		u64 item = queue[i];
-		D from = distance[(u32)item];
+	each_in_order(g, count, [&](u64 i) {
+		const u64 item = queue[i];
+		const D from = distance[(u32)item];
 
 		batches<R, W>::walk(g, (u32)item, (u32)(item >> 32), t, [&](u32 mask, const R *entry, const W *weight) {
 			D have[size];
@@ -97,21 +96,21 @@ __device__ static void sssp_relax(const gpu_graph &g, const u64 *queue, u64 coun
 					lower<D>(&distance[target_of<R>(g, entry[k])], d);
 			}
 		});
-	}
+	});
 	report(g, t);
 }
 
 /*
- * Queue vertices due below @bound; counters.min is the smallest distance due above it. @settled, unless 0:
- * set the bits of all vertices below it.
+ * Queue vertices of the run due below @bound; counters.min is the smallest distance due above it. @settled,
+ * unless 0: set the bits of all vertices below it.
  */
 template <typename R, typename D>
 __device__ static void sssp_collect(const gpu_graph &g, const D *distance, D *expanded, u64 bound,
 				    u64 *queue, u32 *settled)
 {
-	u64 v, s, e, padded = (g.n + GPU_BLOCK - 1) / GPU_BLOCK * GPU_BLOCK, min = ~0ull, other;
+	u64 v, s, e, padded = (g.end + GPU_BLOCK - 1) / GPU_BLOCK * GPU_BLOCK, min = ~0ull, other;
 
-	for (v = thread_id(); v < padded; v += thread_count()) {
+	for (v = g.first / GPU_BLOCK * GPU_BLOCK + thread_id(); v < padded; v += thread_count()) {
 		const D d = v < g.n ? distance[v] : 0;
 		const u32 below = __ballot_sync(ALL_LANES, v < g.n && d < bound);
 		u32 items = 0;

@@ -13,7 +13,7 @@ case $1 in
 generate|convert) echo graph >"$last"; exit ;;
 esac
 [ -e no-gpu ] && { echo "gtu: no CUDA driver on this computer"; exit 1; }
-row() { echo "{\"algorithm\":\"$1\",\"kernel\":\"auto\",\"gpu_memory\":$4,\"seconds\":$2,\"placement\":{\"edges\":\"$3\",\"edge_bytes\":4,\"compressed\":false,\"cache_bytes\":$4}}"; }
+row() { echo "{\"algorithm\":\"$1\",\"teps\":2.5e9,\"kernel\":\"auto\",\"gpu_memory\":$4,\"seconds\":$2,\"placement\":{\"edges\":\"$3\",\"edge_bytes\":4,\"compressed\":false,\"cache_bytes\":$4}}"; }
 case "$*" in
 *"--only link"*) body='"link_gbps":{"pinned":{"sequential":51.5},"device":{"sequential":900}}' ;;
 *--ranks*) body='"ranks":[{"name":"EMOGI","error":0.001,"iterations":3,"own_error":0.0009,"seconds":0.0061}],"results":[]' ;;
@@ -23,7 +23,7 @@ esac
 echo "{$body}" >"$last"
 END
 mkdir -p gap
-printf '#!/bin/sh\necho "Trial Time: 0.02"; echo "Average Time: 0.04"\n' >gap/bfs
+printf '#!/bin/sh\necho "$0 $GTU_SOURCES $*" >>gap.calls\necho "Trial Time: 0.02"; echo "Average Time: 0.04"\n' >gap/bfs
 for x in sssp cc bc tc; do cp gap/bfs gap/$x; done
 printf '#!/bin/sh\necho crashed; exit 139\n' >gap/pr
 cat >other <<'END'
@@ -42,22 +42,27 @@ prints "gpu-compare --stages 3 runs" "stages are left" all --stages 3
 prints "gpu-compare --list lists the stages after three of them" "^done +link" all --list
 cp calls before
 fails_with 1 "gpu-compare fails where another code crashes" "gap/pr" all
-holds "the table has the time of the GAP reference after a crash of another program" grep -q "GAP reference, all cores *40.00" d/table.txt
-holds "the table has the time of the other code" grep -q "^EMOGI *30.50" d/table.txt
-holds "the table has the time with edges on the card" grep -q "edges on the card *1.00" d/table.txt
-holds "the table has the speed-up over the best other code" grep -q "^GTU auto, 4 bytes, edges in host memory, over the best other *3.05x" d/table.txt
-holds "the table has the time to reach EMOGI's error" grep -q "as close as EMOGI .* 6.10 *6.10" d/table.txt
-holds "the table compares PageRank at equal error" grep -q "as close as EMOGI, over the best other .* 5.00x *5.00x" d/table.txt
-holds "the table compares no PageRank of another error" grep -q "edges in host memory, over the best other .* - *-$" d/table.txt
-holds "the table has the errors and iterations of PageRank" grep -q "pr uniform: EMOGI has a total distance of 0.001 .* 3 iterations 0.0009" d/table.txt
+holds "there is a table for each graph" grep -q "^| uniform 2^10, ms | bfs | cc | sssp | pr |$" d/table.md
+holds "the table has the time of the GAP reference after a crash of another program" grep -q "^| GAP reference, all cores | 40.0 |" d/table.md
+holds "the table has the time of the other code" grep -q "^| EMOGI | 30.5 | - |" d/table.md
+holds "the table has the time with edges on the card" grep -q "edges on the card | 1.00 |" d/table.md
+holds "the table has the speed-up over the best other code" \
+	grep -q "^| GTU auto, 4 bytes, edges in host memory, over the best other | 3.05x |" d/table.md
+holds "the table has the speed-up on the card" grep -q "edges on the card, over the best other | 30.5x |" d/table.md
+holds "the table has the time to reach EMOGI's error" grep -q "as close as EMOGI | - | - | - | 6.10 |" d/table.md
+holds "the table compares PageRank at equal error" grep -q "as close as EMOGI, over the best other | .* 5.00x |" d/table.md
+holds "the table compares no PageRank of another error" grep -q "edges in host memory, over the best other | .* - |$" d/table.md
+holds "the table has the errors and iterations of PageRank" grep -q "pr uniform: EMOGI has a total distance of 0.001 .* 3 iterations 0.0009" d/table.md
+holds "the table has Graph500's rates" grep -q "^| GTU auto, 4 bytes, edges on the card, GTEPS | 2.50 |" d/table.md
 holds "all codes run from the same sources" test "$(tr '\n' ' ' <d/sources-bfs-uniform.txt)" = "5 7 11 13 "
 holds "sssp runs from three sources" test "$(tr '\n' ' ' <d/sources-sssp-uniform.txt)" = "5 7 11 "
-holds "gpu-compare runs with an eighth of the card's memory" grep -q -- "--gpu-memory 4096 --ranks EMOGI=d/ranks-EMOGI-uniform.f32" calls
+holds "gpu-compare runs with an eighth of the card's memory" grep -q -- "--gpu-memory 4096 .*--ranks EMOGI=d/ranks-EMOGI-uniform.f32" calls
+holds "GAP has the same sources" grep -q "^gap/bfs d/sources-bfs-uniform.txt -f d/uniform-10.sg -n 4" gap.calls
 holds "gpu-compare tries delta steps for GAP" test -e d/gap-sssp-32-uniform.json
 holds "gpu-compare gives GAP a converted graph" grep -q "convert --weights none --quiet d/uniform-10.gtu" calls
 holds "gpu-compare draws the curve" grep -q "<polyline" d/curve.svg
 same "gpu-compare does not repeat stages that are done" <(head -3 calls) before
-printf '#!/bin/sh\necho "Average Time: 0.5"\n' >gap/pr
+printf '#!/bin/sh\necho ranks >"$GTU_RANKS"; echo "Average Time: 0.5"\n' >gap/pr
 wc -l <calls >before
 prints "gpu-compare goes on after the crash is repaired" "all stages are done" all
 wc -l <calls >after
@@ -71,10 +76,15 @@ holds "gpu-compare prints the message once" test "$(grep -c "no CUDA driver" sai
 rm no-gpu
 check "gpu-compare runs the whole GAP suite on other graphs" all --graphs road,powerlaw --algorithms bfs,bc,lcc --plain --memory "" \
 	--weights 1:255
-holds "the table has betweenness and triangles" grep -q "bc road .*lcc powerlaw" d/table.txt
-holds "gpu-compare compares lcc with GAP's tc" grep -q "GAP reference.* 40.00 *40.00$" d/table.txt
+holds "the table has betweenness and triangles" grep -q "^| powerlaw 2^10, ms | bfs | bc | lcc |$" d/table.md
+holds "gpu-compare compares lcc with GAP's tc" grep -q "GAP reference.* | 40.0 | 40.0 |$" d/table.md
 holds "gpu-compare gives weights to a power-law graph and not to roads" \
 	test "$(grep -c -- "--weights 1:255" calls)$(grep "generate road" calls | grep -c weights)" = 10
+check "gpu-compare takes a directed graph and a file" all --graphs directed --file web=web.graph --algorithms bfs,sssp,pr,lcc --plain --memory ""
+holds "gpu-compare places the transposed lists of a directed graph" grep -q "bench gpu .*directed-10.gtu --only bfs,sssp,pr,auto.*--transpose" calls
+holds "gpu-compare converts the file" grep -q "convert --quiet web.graph d/web" calls
+holds "the table of the file has no sssp" grep -q "^| web, ms | bfs | pr | lcc |$" d/table.md
+holds "PageRank is compared with GAP's ranks" grep -q -- "--ranks GAP reference, all cores=d/ranks-GAP-web.f32" calls
 exits 1 "gpu-compare refuses an unknown algorithm" all --algorithms bfs,tc
 touch no-gpu
 exits 1 "gpu-compare refuses an unknown graph" all --graphs lattice

@@ -112,6 +112,12 @@ check "gtu bench gpu places edges in pinned memory" bench_gpu --graph uniform:5 
 holds "the edges are in pinned memory" grep -q "^bfs *pinned 4" "$out"
 gtu generate uniform --scale 5 --directed --quiet d.gtu
 check "gtu bench gpu places transposed lists" bench_gpu --graph d.gtu --only bfs,pr,auto,host --transpose --verify --gpu-memory 0
+# 10^320 shortest paths, through layers of ten vertices, are more than a double holds
+awk 'BEGIN { for (i = 0; i < 6400; i++) for (k = 0; k < 10; k++) print i, 10 * int(i / 10 + 1) + k }' >layers.el
+gtu convert --undirected --quiet layers.el layers.gtu
+check "gtu bench gpu goes on after a row that fails" bench_gpu --graph layers.gtu --only cc,bc,auto,host --gpu-memory 0
+says "gtu bench gpu reports the row that it leaves out" "bc on layers.gtu.* left out: the number of shortest paths" "$err"
+holds "gtu bench gpu has the other rows" grep -q "^cc *device" "$out"
 exits 2 "gtu bench gpu refuses to validate a directed graph" bench_gpu --graph d.gtu --only bfs,auto,host --validate --gpu-memory 0
 says "the message names the graph" "is directed" "$err"
 exits 2 "gtu bench gpu refuses another degree" bench_gpu --graph rule:8:7 --only bfs

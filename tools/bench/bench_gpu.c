@@ -256,7 +256,12 @@ static int run_row(struct gpu_bench *b, unsigned algorithm, const struct config 
 	return bench_check_valid(b, algorithm, kernel, b->source[i - 1], err);
 }
 
-/* Memory that is refused to a row leaves the results of the others. */
+/* Memory that is refused to a row, or a graph that its algorithm cannot take, leaves the results of the others. */
+static bool leaves_others(int rc)
+{
+	return rc == GTU_ERR_NOMEM || rc == GTU_ERR_UNSUPPORTED;
+}
+
 static int leave_out(struct gpu_bench *b, const char *what, const struct config *c, const char *kernel,
 		     const struct gtu_error *err)
 {
@@ -281,7 +286,7 @@ static int run_config(struct gpu_bench *b, const struct config *c, struct gtu_er
 		return 0;
 	/* this one probes, which is not in the rows' cold times */
 	rc = gtu_placement_create(b->dev, &b->g, &c->placement, err);
-	if (rc == GTU_ERR_NOMEM)
+	if (leaves_others(rc))
 		return leave_out(b, "all algorithms", c, "", err);
 	if (!rc && b->table)
 		gpu_print_placement(gtu_get_placement(b->dev), stdout);
@@ -291,7 +296,7 @@ static int run_config(struct gpu_bench *b, const struct config *c, struct gtu_er
 			    (algorithm < BENCH_STANDARD || kernel == GTU_KERNEL_AUTO) &&
 			    wanted(b, gtu_kernel_name(kernel), kernels) && time_left(b)) {
 				rc = run_row(b, algorithm, c, kernel, err);
-				if (rc == GTU_ERR_NOMEM)
+				if (leaves_others(rc))
 					rc = leave_out(b, bench_algorithm[algorithm].name, c, gtu_kernel_name(kernel), err);
 			}
 	if (!rc && b->ranked && gtu_get_placement(b->dev) && c->kernels == BIT(AUTO) &&
@@ -592,7 +597,7 @@ int bench_gpu(int argc, char **argv)
 		rc = run_graph(&b, b.graph[i], &err);
 	cli_clear_bar();
 	if (!rc && traversals && !b.rows && b.left_out)
-		rc = gtu_fail(&err, GTU_ERR_NOMEM, "memory was refused to all %u rows", b.left_out);
+		rc = gtu_fail(&err, GTU_ERR_FAIL, "all %u rows were left out", b.left_out);
 	if (!rc)
 		rc = bench_write(b.json, b.plot, gpu_bench_json, &b, report_chart_gpu, &err);
 	gtu_close(b.dev);

@@ -42,7 +42,7 @@ struct gpu_bench {
 	double link[GTU_EDGES_KINDS][GTU_LINK_ACCESSES];
 	double ceiling;			/* the link's best rate, 10^9 bytes per second */
 	struct gpu_row row[GPU_ROWS_MAX];
-	unsigned rows, left_out;	/* left_out: for lack of memory */
+	unsigned rows, left_out;	/* left_out: refused, with a message */
 	/* of the graph under test */
 	struct gtu_graph *opened, g;
 	bool by_rule;			/* bench_gpu_rule.h; then nothing is opened */

@@ -17,7 +17,10 @@
 template<typename GraphT_>
 class ListedSources {
  public:
-  explicit ListedSources(const GraphT_ &g, NodeID given = -1) : own_(g, given) {
+  // tc samples vertices by this one, to judge their degrees
+  explicit ListedSources(const GraphT_ &g) : own_(g) {}
+
+  ListedSources(const GraphT_ &g, NodeID given) : own_(g, given) {
     const char *path = given == -1 ? getenv("GTU_SOURCES") : nullptr;
     FILE *f = path && *path ? fopen(path, "r") : nullptr;
     long v;

@@ -92,6 +92,52 @@ cat "$out" "$err" >said
 says "gpu-compare names the unknown graph" lattice said
 always
 
+# gap-sources.h before a program of GAP's form
+given "there is no C++ compiler" command -v g++
+mkdir -p src
+cat >src/benchmark.h <<'END'
+#pragma once
+#include <cstdio>
+typedef int NodeID;
+struct CLApp {};
+template<typename T_> struct pvector {
+  T_ values[2];
+  const T_ *begin() const { return values; }
+  size_t size() const { return 2; }
+};
+template<typename GraphT_> class SourcePicker {
+ public:
+  explicit SourcePicker(const GraphT_ &, NodeID given = -1) : given_(given) {}
+  NodeID PickNext() { return given_ == -1 ? 99 : given_; }
+ private:
+  NodeID given_;
+};
+template<typename GraphT_, typename Kernel_, typename Stats_, typename Verify_>
+void BenchmarkKernel(const CLApp &, const GraphT_ &g, Kernel_ kernel, Stats_, Verify_) { kernel(g); puts("timed"); }
+END
+cat >src/bfs.cc <<'END'
+#include "benchmark.h"
+struct Graph { long num_nodes() const { return 10; } };
+int main(int argc, char **argv) {
+  Graph g;
+  SourcePicker<Graph> sources(g, argc > 1 ? atoi(argv[1]) : -1), sample(g);
+  for (int i = 0; i < 3; i++)
+    printf("%d ", sources.PickNext());
+  printf("%d\n", sample.PickNext());
+  BenchmarkKernel(CLApp(), g, [](const Graph &) { puts("kernel"); return pvector<float>{{1, 2}}; }, 0, 0);
+}
+END
+check "gap-sources.h compiles" g++ -Wall -Wextra -Werror -Isrc -include "$root/tools/bench/gap-sources.h" -std=c++11 -o form src/bfs.cc
+printf '5\n7\n' >list
+prints "the sources are those of the file, a sample is not" "^5 7 5 99$" env GTU_SOURCES=list ./form
+prints "-r goes before the file" "^3 3 3 99$" env GTU_SOURCES=list ./form 3
+prints "without a file the sources are GAP's own" "^99 99 99 99$" ./form
+echo 12 >list
+fails_with 1 "a source outside of the graph is refused" "not a list of the graph's vertices" env GTU_SOURCES=list ./form
+check "the ranks are written" env GTU_RANKS=ranks ./form
+holds "the ranks are those of a run that is not timed" test "$(tail -1 "$out")$(od -An -tf4 ranks | tr -s ' ')" = "kernel 1 2"
+always
+
 # gtu bench gpu, with the GPU's kernels as CPU code
 export GTU_CUDA_LIBRARY=$root/build/tests/fake/libcuda-cpu.so.1
 given "there is no libcuda-cpu.so.1: make unit-tests builds it with a C++ compiler" test -e "$GTU_CUDA_LIBRARY"

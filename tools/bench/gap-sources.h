@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "benchmark.h"
+#include <benchmark.h>
 
 template<typename GraphT_>
 class ListedSources {

@@ -22,12 +22,12 @@ enum lab_warp_state { WARP_FREE, WARP_LIVES, WARP_AT_BARRIER, WARP_ENDS };
 /* State of a cache line; masks of sectors. */
 struct lab_way {
 	uint8_t valid, pending, dirty, partial;
-	uint32_t used;			/* LRU clock, renumbered before it wraps */
 	uint64_t ready; /* L2: cycle in which pending sectors arrive; L1: latest MSHR of the line */
 };
 struct lab_tags {
 	uint32_t sets, ways;
 	uint32_t *line;			/* [set][way]; 0: none */
+	uint32_t *used;			/* LRU clock, renumbered before it wraps */
 	struct lab_way *way;
 	uint32_t clock;
 };
@@ -40,7 +40,11 @@ struct lab_mshr {
 	uint8_t sectors, merges;
 	uint8_t parts; /* requests in flight; over the link, one per run of sectors */
 	uint16_t next_free;
-	struct { uint32_t warp; uint8_t board; } waiters[64];
+};
+/* A load that waits for an MSHR; each has space for l1.merges of them. */
+struct lab_waiter {
+	uint32_t warp;
+	uint8_t board;
 };
 
 struct lab_scheduler {
@@ -94,6 +98,7 @@ struct lab_sm {
 	uint64_t stalled_since;
 	struct lab_tags l1;
 	struct lab_mshr *mshr;
+	struct lab_waiter *waiter;
 	uint16_t mshr_free;		/* 0xffff: none */
 	uint32_t mshr_used;
 	struct lab_l1_pipe pipe;
@@ -303,20 +308,20 @@ static inline void lab_touch(struct lab_tags *t, uint32_t at)
 {
 	if (__builtin_expect(t->clock == UINT32_MAX, 0))
 		lab_tags_renew(t);
-	t->way[at].used = ++t->clock;
+	t->used[at] = ++t->clock;
 }
 
-static inline int lab_find(const struct lab_tags *t, uint32_t set, uint32_t line)
+/* The first of @n words that is @want, or -1. */
+static inline int lab_find_word(const uint32_t *word, uint32_t n, uint32_t want)
 {
-	const uint32_t *tag = t->line + (size_t)set * t->ways;
 	uint32_t i;
 
 #ifdef __SSE2__
-	if (!(t->ways & 3)) {
-		__m128i want = _mm_set1_epi32((int)line);
+	if (!(n & 3)) {
+		__m128i all = _mm_set1_epi32((int)want);
 
-		for (i = 0; i < t->ways; i += 4) {
-			int m = _mm_movemask_epi8(_mm_cmpeq_epi32(_mm_loadu_si128((const __m128i *)(tag + i)), want));
+		for (i = 0; i < n; i += 4) {
+			int m = _mm_movemask_epi8(_mm_cmpeq_epi32(_mm_loadu_si128((const __m128i *)(word + i)), all));
 
 			if (m)
 				return (int)i + __builtin_ctz((unsigned)m) / 4;
@@ -324,10 +329,15 @@ static inline int lab_find(const struct lab_tags *t, uint32_t set, uint32_t line
 		return -1;
 	}
 #endif
-	for (i = 0; i < t->ways; i++)
-		if (tag[i] == line)
+	for (i = 0; i < n; i++)
+		if (word[i] == want)
 			return (int)i;
 	return -1;
+}
+
+static inline int lab_find(const struct lab_tags *t, uint32_t set, uint32_t line)
+{
+	return lab_find_word(t->line + (size_t)set * t->ways, t->ways, line);
 }
 
 static inline uint32_t lab_set_of(uint32_t index, uint32_t line, uint32_t sets)

@@ -9,27 +9,45 @@ static uint32_t l1_set(const struct lab *lab, const struct lab_tags *t, uint32_t
 	return lab_set_of(lab->m.l1_index, line, t->sets);
 }
 
+/* The index of the least of @n words, the first of equal ones. A V100's L1 has sets of 256. */
+static uint32_t least(const uint32_t *word, uint32_t n)
+{
+	typedef uint32_t words __attribute__((vector_size(16)));
+	words some, less, best = { UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX };
+	uint32_t i, min = UINT32_MAX;
+
+	for (i = 0; i + 4 <= n; i += 4) {
+		memcpy(&some, word + i, sizeof(some));
+		less = (words)(some < best);
+		best = (some & less) | (best & ~less);
+	}
+	for (; i < n; i++)
+		min = word[i] < min ? word[i] : min;
+	for (i = 0; i < 4; i++)
+		min = best[i] < min ? best[i] : min;
+	return (uint32_t)lab_find_word(word, n, min);
+}
+
 /*
  * The LRU line, or UINT32_MAX while its fill is in flight. Choosing a younger line instead would
  * make the replacement depend on the order of fills; the oracles use plain LRU.
  */
 static uint32_t victim(const struct lab_tags *t, uint32_t first)
 {
-	uint32_t i, best = first;
+	int none = lab_find_word(t->line + first, t->ways, 0);
+	uint32_t best = first + (none < 0 ? least(t->used + first, t->ways) : (uint32_t)none);
 
-	for (i = first; i < first + t->ways; i++) {
-		if (!t->line[i])
-			return i;
-		if (t->way[i].used < t->way[best].used)
-			best = i;
-	}
-	return t->way[best].pending ? UINT32_MAX : best;
+	return none < 0 && t->way[best].pending ? UINT32_MAX : best;
 }
 
-static void join(struct lab_mshr *h, struct lab_warp *w, unsigned board)
+static struct lab_waiter *waiters(const struct lab *lab, const struct lab_sm *s, const struct lab_mshr *h)
 {
-	h->waiters[h->merges].warp = w->id;
-	h->waiters[h->merges++].board = (uint8_t)board;
+	return s->waiter + (size_t)(h - s->mshr) * lab->m.l1_merges;
+}
+
+static void join(const struct lab *lab, const struct lab_sm *s, struct lab_mshr *h, struct lab_warp *w, unsigned board)
+{
+	waiters(lab, s, h)[h->merges++] = (struct lab_waiter){ w->id, (uint8_t)board };
 	w->pending[board]++;
 }
 
@@ -62,7 +80,7 @@ static bool look_up(struct lab *lab, unsigned sm, struct lab_warp *w, unsigned b
 				return false;
 			count[LAB_PENDING]++;
 			lab_touch(t, at);
-			join(h, w, board);
+			join(lab, s, h, w, board);
 			return true;
 		}
 	}
@@ -86,7 +104,7 @@ static bool look_up(struct lab *lab, unsigned sm, struct lab_warp *w, unsigned b
 	h->way = at;
 	h->sectors = (uint8_t)missing;
 	h->merges = 0;
-	join(h, w, board);
+	join(lab, s, h, w, board);
 	h->parts = 0;
 	for (from = 0; (run = host ? lab_run_of(missing, &from) : !from); from += run) {
 		node = lab_request(lab, LAB_LOAD, sm, line, host ? ((1u << run) - 1) << from : missing, LAB_REPLY_TO_MSHR,
@@ -216,6 +234,7 @@ void lab_l1_fill(struct lab *lab, uint32_t node)
 	struct lab_sm *s = &lab->sm[sm];
 	struct lab_mshr *h = &s->mshr[n->owner];
 	struct lab_tags *t = &s->l1;
+	const struct lab_waiter *to;
 
 	if (--h->parts) {
 		lab_node_free(lab, node);
@@ -226,8 +245,8 @@ void lab_l1_fill(struct lab *lab, uint32_t node)
 	if (t->way[h->way].ready == n->owner)
 		/* an older MSHR of the line may still be in flight: loads must not merge with it */
 		t->way[h->way].ready = NONE;
-	for (i = 0; i < h->merges; i++)
-		lab_warp_done(lab, &lab->warp[h->waiters[i].warp], h->waiters[i].board, lab->calendar.now);
+	for (i = 0, to = waiters(lab, s, h); i < h->merges; i++, to++)
+		lab_warp_done(lab, &lab->warp[to->warp], to->board, lab->calendar.now);
 	h->next_free = s->mshr_free;
 	s->mshr_free = (uint16_t)n->owner;
 	s->mshr_used--;
@@ -245,5 +264,6 @@ void lab_l1_empty(struct lab *lab)
 
 		memset(t->line, 0, (size_t)t->sets * t->ways * sizeof(*t->line));
 		memset(t->way, 0, (size_t)t->sets * t->ways * sizeof(*t->way));
+		memset(t->used, 0, (size_t)t->sets * t->ways * sizeof(*t->used));
 	}
 }

@@ -40,7 +40,8 @@ static bool allocate_sm(struct lab *lab, struct lab_sm *s)
 	if (!lab->m.l1_size)
 		return true;
 	s->mshr = calloc(lab->m.l1_mshrs, sizeof(*s->mshr));
-	if (!s->mshr || !lab_tags_init(&s->l1, lab->m.l1_size, lab->m.l1_ways))
+	s->waiter = calloc((size_t)lab->m.l1_mshrs * lab->m.l1_merges, sizeof(*s->waiter));
+	if (!s->mshr || !s->waiter || !lab_tags_init(&s->l1, lab->m.l1_size, lab->m.l1_ways))
 		return false;
 	for (i = 0; i < lab->m.l1_mshrs; i++)
 		s->mshr[i].next_free = (uint16_t)(i + 1 < lab->m.l1_mshrs ? i + 1 : 0xffff);
@@ -130,6 +131,7 @@ void lab_destroy(struct lab *lab)
 	for (i = 0; i < lab->m.sms && lab->sm; i++) {
 		free(lab->sm[i].shared);
 		free(lab->sm[i].mshr);
+		free(lab->sm[i].waiter);
 		lab_tags_free(&lab->sm[i].l1);
 	}
 	for (i = 0; i < lab->m.l2_slices && lab->slice; i++)
@@ -316,6 +318,7 @@ static inline void prefetch_for(const struct lab *lab, uint32_t node)
 		t = &lab->slice[n->slice].tags;
 		at = (const char *)&t->way[n->set * t->ways];
 		__builtin_prefetch(&t->line[n->set * t->ways]);
+		__builtin_prefetch(&t->used[n->set * t->ways]);
 		__builtin_prefetch(at);
 		__builtin_prefetch(at + 64);
 		__builtin_prefetch(at + 128);

@@ -41,7 +41,8 @@ bool lab_tags_init(struct lab_tags *t, uint32_t size, uint32_t ways)
 	t->sets = (uint32_t)lines / ways;
 	t->line = aligned_alloc(64, (lines * sizeof(*t->line) + 63) & ~(size_t)63);
 	t->way = aligned_alloc(64, (lines * sizeof(*t->way) + 63) & ~(size_t)63);
-	if (!t->line || !t->way)
+	t->used = calloc(lines, sizeof(*t->used));
+	if (!t->line || !t->way || !t->used)
 		return false;
 	memset(t->line, 0, lines * sizeof(*t->line));
 	memset(t->way, 0, lines * sizeof(*t->way));
@@ -52,6 +53,7 @@ void lab_tags_free(struct lab_tags *t)
 {
 	free(t->line);
 	free(t->way);
+	free(t->used);
 }
 
 /* Once in 2^32 accesses: renumber each set's LRU clocks and keep their order. */
@@ -60,13 +62,13 @@ void lab_tags_renew(struct lab_tags *t)
 	uint32_t set, i, k, rank[256];
 
 	for (set = 0; set < t->sets; set++) {
-		struct lab_way *w = t->way + (size_t)set * t->ways;
+		uint32_t *used = t->used + (size_t)set * t->ways;
 
 		for (i = 0; i < t->ways; i++)
 			for (rank[i] = k = 0; k < t->ways; k++)
-				rank[i] += w[k].used < w[i].used;
+				rank[i] += used[k] < used[i];
 		for (i = 0; i < t->ways; i++)
-			w[i].used = rank[i];
+			used[i] = rank[i];
 	}
 	t->clock = t->ways;
 }
@@ -270,9 +272,9 @@ static uint32_t victim(const struct lab_tags *t, uint32_t first, uint64_t cycle)
 	for (i = first; i < first + t->ways; i++) {
 		if (!t->line[i])
 			return i;
-		if (w[i].used < w[oldest].used)
+		if (t->used[i] < t->used[oldest])
 			oldest = i;
-		if ((!w[i].pending || w[i].ready <= cycle) && (best == UINT32_MAX || w[i].used < w[best].used))
+		if ((!w[i].pending || w[i].ready <= cycle) && (best == UINT32_MAX || t->used[i] < t->used[best]))
 			best = i;
 	}
 	return best == UINT32_MAX ? oldest : best;

@@ -132,6 +132,7 @@ static void without(struct weaver *s)
 		{ { NULL, NULL }, "as configured" }, { { "sm.loads=0", NULL }, "loads in flight not limited" },
 		{ { "core.clock=500 MHz", NULL }, "DRAM twice as fast" },
 		{ { "coalesce.atomic=32 B", "sm.atomics=free" }, "atomics on one word in sequence" },
+		{ { "sm.atomics=load", NULL }, "atomics as loads" },
 	};
 	unsigned g[2], n = weaver_pick(s, "hw uk", g), i, k;
 

@@ -43,7 +43,7 @@ static const struct key keys[] = {
 	K("sm.blocks", NUMBER, blocks, 1, LAB_WARPS_MAX),
 	K("sm.schedulers", NUMBER, schedulers, 1, 8),
 	W(NEEDED, "sm.policy", policy, "gto", "rr"),
-	W(NEEDED, "sm.atomics", atomics, "free", "block", "store"),
+	W(NEEDED, "sm.atomics", atomics, "free", "block", "store", "load"),
 	OK("sm.loads", NUMBER, loads, 0, LAB_LOADS_MAX),
 	W(ALONE, "sm.first", first_next, "zero", "next"),
 	K("sm.alu_latency", CYCLES, alu_latency, 1, 1000),
@@ -154,8 +154,8 @@ static bool consistent(const struct lab_machine *m, char *why, size_t size)
 	if (!coalescing_unit(m->load_unit) || !coalescing_unit(m->store_unit))
 		return lab_text_bad(why, size, "coalesce.load %u and coalesce.store %u: each is 32, 64 or 128 B", m->load_unit,
 			 m->store_unit);
-	if (!coalescing_unit(m->atomic_unit) || (m->atomic_unit == 64 && m->atomics != LAB_ATOMICS_STORE))
-		return lab_text_bad(why, size, "coalesce.atomic %u is 32 or 128 B, or 64 B with sm.atomics = store", m->atomic_unit);
+	if (!coalescing_unit(m->atomic_unit) || (m->atomic_unit == 64 && m->atomics < LAB_ATOMICS_STORE))
+		return lab_text_bad(why, size, "coalesce.atomic %u is 32 or 128 B, or 64 B with sm.atomics = store or load", m->atomic_unit);
 	if (m->l1_size && (m->l1_size % (m->l1_ways * LAB_LINE) ||
 				!power_of_two(m->l1_size / (m->l1_ways * LAB_LINE))))
 		return lab_text_bad(why, size, "l1.size %u B is not a power of two of sets of %u lines of %u B", m->l1_size,

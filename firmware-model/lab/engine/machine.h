@@ -28,10 +28,10 @@
 
 /*
  * When a warp waits for an atomic whose result is unused. FREE: before its next atomic. BLOCK: at
- * once. STORE: never; all lanes on a sector are one transaction, as with stores. A result that is
- * used is always waited for.
+ * once. STORE: never; all lanes on a sector are one transaction, as with stores. LOAD: timed and
+ * counted as a load in every respect, with the L1. A result that is used is always waited for.
  */
-enum lab_atomics { LAB_ATOMICS_FREE, LAB_ATOMICS_BLOCK, LAB_ATOMICS_STORE };
+enum lab_atomics { LAB_ATOMICS_FREE, LAB_ATOMICS_BLOCK, LAB_ATOMICS_STORE, LAB_ATOMICS_LOAD };
 enum lab_policy { LAB_GTO, LAB_ROUND_ROBIN };
 /*
  * Set index of a line: its low bits; the L1 hash of GTX980_like, a machine of the oracle counts; or

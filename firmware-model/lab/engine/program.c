@@ -134,7 +134,7 @@ static uint32_t apply(enum lab_atomic op, uint32_t old, uint32_t value, uint32_t
 
 void lab_atomic_ready(struct lab_warp *w)
 {
-	if (w->lab->m.atomics != LAB_ATOMICS_STORE)
+	if (w->lab->m.atomics < LAB_ATOMICS_STORE)
 		/* it would write the same destination register as the previous one */
 		lab_wait_for(w, 1u << LAB_ATOMICS);
 }
@@ -155,7 +155,9 @@ void lab_do_atomic(struct lab_warp *w, unsigned s, const struct lab_array *a, en
 	if (!old)
 		lab_atomic_ready(w);
 	o = begin(w, s, a, 2, LAB_ATOMIC, index);
-	if (!old)
+	if (w->lab->m.atomics == LAB_ATOMICS_LOAD)
+		o->kind = LAB_LOAD;
+	else if (!old)
 		o->board = w->lab->m.atomics == LAB_ATOMICS_STORE ? LAB_BOARDS : LAB_ATOMICS;
 	for (m = w->mask; m; m &= m - 1) {
 		l = (unsigned)__builtin_ctz(m);

@@ -104,6 +104,26 @@ TEST(request_sizes_match_the_paper)
 	gtu_graph_close(g);
 }
 
+/* sm.atomics = load: equal results, every atomic counted as a load, through the L1. */
+TEST(atomics_can_be_timed_as_loads)
+{
+	struct lab_machine block = machine_of("v100", FEWER_SMS), load = block;
+	struct gtu_graph *g = small_graph(GTU_GEN_UNIFORM, 8);
+	struct lab_emogi config = { LAB_ALIGNED, LAB_EMOGI_PR, g, 0, 2, false };
+	struct lab_emogi_counts a, l;
+
+	CHECKF(!lab_machine_set(&load, "sm.atomics=load", &err), "%s", err.text);
+	CHECKF(!lab_emogi_run(&block, &config, NULL, result, &a, &err), "%s", err.text);
+	CHECKF(!lab_emogi_run(&load, &config, NULL, result, &l, &err), "%s", err.text);
+	CHECKF(same(g, LAB_RANKS, 0, 2, result), "ranks differ");
+	CHECK(a.lab.accesses[LAB_ATOMIC] > 0);
+	CHECK_EQ(l.lab.accesses[LAB_ATOMIC], 0);
+	CHECK_EQ(l.lab.accesses[LAB_LOAD], a.lab.accesses[LAB_LOAD] + a.lab.accesses[LAB_ATOMIC]);
+	CHECK_EQ(l.lab.accesses[LAB_STORE], a.lab.accesses[LAB_STORE]);
+	CHECK(!lab_machine_set(&load, "coalesce.atomic=64 B", &err));
+	gtu_graph_close(g);
+}
+
 TEST(array_copy_request_sizes_match_the_paper)
 {
 	struct lab_machine v100 = machine_of("v100", NULL);

@@ -405,6 +405,7 @@ int lab_run_emogi(struct lab_run *r, struct gtu_error *err)
 	struct emogi *e = calloc(1, sizeof(*e));
 	const struct lab_key keys[] = {
 		{ "emogi.sources", e ? &e->sources : NULL, 1, EMOGI_SOURCES_MAX, LAB_NUMBER },
+		{ "emogi.apart", e ? &e->apart : NULL, 0, 1, LAB_NUMBER },
 		{ "emogi.cpu_bandwidth", e ? &e->cpu_gbs : NULL, 1, 10000, LAB_GBS },
 	};
 	unsigned g, i;

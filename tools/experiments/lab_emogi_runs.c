@@ -128,9 +128,10 @@ static int run_job(void *ctx, unsigned i, const struct gtu_progress *progress, s
 	const struct emogi_job *j = &e->job[i];
 	struct emogi_subject *s = &e->s[j->graph];
 	struct lab_machine m = e->m[j->setup];
+	bool apart = e->apart && *e->r->symbol[j->graph];
 	struct lab_emogi config = { j->access == ACCESS_UVM ? LAB_MERGED : (enum lab_emogi_variant)j->access, j->algorithm, &s->wide[j->width],
-				 s->source[j->source], EMOGI_ITERATIONS, j->access == ACCESS_UVM };
-	struct lab_subway subway = { j->algorithm, &s->wide[WIDTH_4], s->source[j->source], s->memory, e->cpu_gbs };
+				 s->source[j->source], EMOGI_ITERATIONS, j->access == ACCESS_UVM, apart };
+	struct lab_subway subway = { j->algorithm, &s->wide[WIDTH_4], s->source[j->source], s->memory, e->cpu_gbs, apart };
 	uint32_t *result;
 	int rc;
 
@@ -143,7 +144,7 @@ static int run_job(void *ctx, unsigned i, const struct gtu_progress *progress, s
 	if (!result)
 		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for the result of %s", config.graph->name);
 	if (j->kind == JOB_HALO)
-		rc = emogi_halo_run(&m, s, config.source, progress, result, &s->halo[j->source], err);
+		rc = emogi_halo_run(&m, s, config.source, apart, progress, result, &s->halo[j->source], err);
 	else if (j->kind == JOB_SUBWAY)
 		rc = lab_subway_run(&m, &subway, progress, result, &s->subway[j->algorithm][j->source], err);
 	else

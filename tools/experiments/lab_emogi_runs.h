@@ -41,6 +41,7 @@ struct emogi {
 	struct lab_machine m[SETUPS];
 	struct emogi_subject s[LAB_RUN_GRAPHS];
 	uint32_t sources, cpu_gbs;	/* sources a graph; GB/s at which a CPU makes Subway's CSR */
+	uint32_t apart;			/* of stand-ins: see struct lab_emogi */
 	struct lab_emogi_counts array[ACCESSES], strided[EMOGI_WARPS];
 	bool array_wanted, strided_wanted, halo_wanted, subway_wanted;
 	struct emogi_job *job;
@@ -67,8 +68,8 @@ void emogi_other_works(struct emogi *e);
  */
 uint32_t *emogi_halo_order(const struct gtu_graph *g);
 /* BFS over @s's reordered graph in unified memory, with results in the old ids. */
-int emogi_halo_run(const struct lab_machine *m, const struct emogi_subject *s, uint32_t source, const struct gtu_progress *progress,
-		   uint32_t *result, struct lab_emogi_counts *counts, struct gtu_error *err);
+int emogi_halo_run(const struct lab_machine *m, const struct emogi_subject *s, uint32_t source, bool apart,
+		   const struct gtu_progress *progress, uint32_t *result, struct lab_emogi_counts *counts, struct gtu_error *err);
 /* Components, and Subway's, need edges in both directions; PageRank leaves out the multigraph. */
 bool emogi_excluded(const struct lab_run *r, unsigned g, unsigned algorithm);
 /* Host reads counted by the monitor, and the share that has @sectors sectors. */

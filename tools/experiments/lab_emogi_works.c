@@ -83,14 +83,14 @@ static int reordered(const struct gtu_graph *g, const uint32_t *id, struct gtu_g
 	return 0;
 }
 
-int emogi_halo_run(const struct lab_machine *m, const struct emogi_subject *s, uint32_t source, const struct gtu_progress *progress,
-		   uint32_t *result, struct lab_emogi_counts *counts, struct gtu_error *err)
+int emogi_halo_run(const struct lab_machine *m, const struct emogi_subject *s, uint32_t source, bool apart,
+		   const struct gtu_progress *progress, uint32_t *result, struct lab_emogi_counts *counts, struct gtu_error *err)
 {
 	const struct gtu_graph *g = &s->wide[WIDTH_4];
 	uint32_t *id = emogi_halo_order(g), *ours = malloc(4 * g->n + 4);
 	uint64_t *row = NULL, *col = NULL, v;
 	struct gtu_graph order;
-	struct lab_emogi config = { LAB_MERGED, LAB_EMOGI_BFS, &order, 0, 0, true };
+	struct lab_emogi config = { LAB_MERGED, LAB_EMOGI_BFS, &order, 0, 0, true, apart };
 	int rc = id && ours && !reordered(g, id, &order, &row, &col) ? 0 :
 		 gtu_fail(err, GTU_ERR_NOMEM, "out of memory for the order of %s", g->name);
 

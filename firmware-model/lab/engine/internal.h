@@ -15,6 +15,7 @@
 
 #define LAB_NODES_MAX	(1u << 26)	/* reserved address space, not memory */
 #define LAB_STATEMENTS	64u		/* most statements of a kernel run without a @count array */
+#define LAB_APART_LOG2	7		/* width of an operation on an array of lab_set_apart(): LAB_LINE */
 #define LAB_FRACTION	8		/* fractional bits of a cycle in bus times */
 
 enum lab_warp_state { WARP_FREE, WARP_LIVES, WARP_AT_BARRIER, WARP_ENDS };

@@ -257,6 +257,19 @@ int lab_map(struct lab *lab, const char *name, const void *data, uint64_t bytes,
 	return rc;
 }
 
+int lab_set_apart(struct lab *lab, const struct lab_array *of, bool apart, struct lab_array *out, struct gtu_error *err)
+{
+	int rc = apart ? reserve_range(lab, of->name, of->bytes / 4 * LAB_LINE, of->space, out, err) : 0;
+	uint64_t addr = out->addr;
+
+	*out = *of;
+	if (apart) {
+		out->addr = addr;
+		out->apart = true;
+	}
+	return rc;
+}
+
 /* ---- Running ----------------------------------------------------------------------------------- */
 
 /* Place one block per cycle and SM. */

@@ -108,6 +108,7 @@ struct lab_array {
 	void *data;
 	uint32_t space;			/* enum lab_space */
 	bool read_only;
+	bool apart;			/* see lab_set_apart() */
 	const char *name;		/* not copied */
 };
 
@@ -117,6 +118,12 @@ int lab_alloc(struct lab *lab, const char *name, uint64_t bytes, enum lab_space 
 /* A read-only array over the caller's bytes (a mapped edge list), which must outlive the lab. */
 int lab_map(struct lab *lab, const char *name, const void *data, uint64_t bytes,
 	    enum lab_space space, struct lab_array *out, struct gtu_error *err);
+
+/*
+ * @of's elements once more, at other addresses: each in a line of its own, as random elements of an
+ * array that is far larger than the caches. Both share .data. @apart false: *@out is *@of.
+ */
+int lab_set_apart(struct lab *lab, const struct lab_array *of, bool apart, struct lab_array *out, struct gtu_error *err);
 
 /* ---- Kernels ----------------------------------------------------------------------------------- */
 

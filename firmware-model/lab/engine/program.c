@@ -51,7 +51,7 @@ static struct lab_op *begin(struct lab_warp *w, unsigned s, const struct lab_arr
 	op->mask = w->mask;
 	op->statement = (uint16_t)s;
 	op->kind = (uint8_t)kind;
-	op->width_log2 = (uint8_t)width_log2;
+	op->width_log2 = (uint8_t)(a->apart ? LAB_APART_LOG2 : width_log2);
 	op->space = (uint8_t)a->space;
 	op->board = kind == LAB_STORE ? LAB_BOARDS : LAB_LOADS;
 	w->threads += lab_popcount(w->mask);

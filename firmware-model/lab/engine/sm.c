@@ -342,13 +342,20 @@ void lab_wake_event(struct lab *lab, uint32_t node)
 
 static void begin_op(struct lab *lab, struct lab_sm *s, struct lab_warp *w, const struct lab_op *op)
 {
-	uint32_t lanes = lab_popcount(op->mask), unit;
+	uint32_t lanes = lab_popcount(op->mask), unit, width_log2 = op->width_log2;
+	const lab_u32 *index = &w->index[w->op_next];
 	struct lab_coalesced *c = &s->now;
+	lab_u32 apart;
 
+	if (width_log2 == LAB_APART_LOG2) {
+		width_log2 = 5;		/* the first sector of each line */
+		apart = *index * (LAB_LINE / LAB_SECTOR);
+		index = &apart;
+	}
 	unit = op->space == LAB_HOST ? LAB_LINE : op->kind == LAB_LOAD ? lab->m.load_unit :
 	       op->kind == LAB_STORE ? lab->m.store_unit : lab->m.atomic_unit;
 	lab->part = LAB_PART_COALESCER;
-	lab_coalesce((const uint32_t *)&w->index[w->op_next], op->mask, op->width_log2, op->base, unit,
+	lab_coalesce((const uint32_t *)index, op->mask, width_log2, op->base, unit,
 		     op->kind == LAB_ATOMIC && lab->m.atomics == LAB_ATOMICS_STORE ? LAB_LOAD : op->kind, c);
 	lab->part = LAB_PART_SM;
 	s->next_transaction = 0;

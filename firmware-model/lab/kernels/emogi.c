@@ -13,6 +13,8 @@ struct emogi_args {
 	struct lab_array row, col, weight; /* col, weight: in host or unified memory */
 	struct lab_array value, other;	/* level; cost and new cost; label; rank and sum */
 	struct lab_array active, next;	/* vertices to expand now, and in the next round */
+	/* what an edge's target has: value or other; active and next */
+	struct lab_array target, target_active, target_next;
 	struct lab_array changed;
 };
 
@@ -71,11 +73,11 @@ LAB_INLINE void bfs(struct lab_warp *w, const struct emogi_args *a, enum lab_emo
 			EACH_EDGE(w, x, first, k, end) {
 				c = target(w, a, k);
 				lab_wait(w);
-				level = lab_load32(w, TARGET, &a->value, c);
+				level = lab_load32(w, TARGET, &a->target, c);
 				lab_wait(w);
 				lab_alu(w, 2);
 				LAB_IF(w, lab_eq(level, lab_all(LAB_NEVER))) {
-					lab_store32(w, UPDATE, &a->value, c, lab_all(a->current + 1));
+					lab_store32(w, UPDATE, &a->target, c, lab_all(a->current + 1));
 					lab_store32(w, CHANGED, &a->changed, lab_all(0), lab_all(1));
 				}
 			}
@@ -107,11 +109,11 @@ LAB_INLINE void sssp(struct lab_warp *w, const struct emogi_args *a, enum lab_em
 				d = lab_load32(w, WEIGHT, &a->weight, k);
 				lab_wait(w);
 				d += cost;
-				old = lab_load32(w, TARGET, &a->other, c);
+				old = lab_load32(w, TARGET, &a->target, c);
 				lab_wait(w);
 				lab_alu(w, 3);
 				LAB_IF(w, lab_lt(d, old))
-					lab_do_atomic(w, UPDATE, &a->other, LAB_MIN_U32, &c, &d, NULL, NULL);
+					lab_do_atomic(w, UPDATE, &a->target, LAB_MIN_U32, &c, &d, NULL, NULL);
 			}
 			lab_store32(w, MARK, &a->active, v, lab_all(0));
 		}
@@ -151,12 +153,12 @@ LAB_INLINE void cc(struct lab_warp *w, const struct emogi_args *a, enum lab_emog
 			EACH_EDGE(w, x, first, k, end) {
 				c = target(w, a, k);
 				lab_wait(w);
-				old = lab_load32(w, TARGET, &a->value, c);
+				old = lab_load32(w, TARGET, &a->target, c);
 				lab_wait(w);
 				lab_alu(w, 2);
 				LAB_IF(w, lab_lt(label, old)) {
-					lab_do_atomic(w, UPDATE, &a->value, LAB_MIN_U32, &c, &label, NULL, NULL);
-					lab_store32(w, MARK, &a->next, c, lab_all(1));
+					lab_do_atomic(w, UPDATE, &a->target, LAB_MIN_U32, &c, &label, NULL, NULL);
+					lab_store32(w, MARK, &a->target_next, c, lab_all(1));
 					lab_store32(w, CHANGED, &a->changed, lab_all(0), lab_all(1));
 				}
 			}
@@ -178,7 +180,7 @@ LAB_INLINE void pr(struct lab_warp *w, const struct emogi_args *a, enum lab_emog
 		EACH_EDGE(w, x, first, k, end) {
 			c = target(w, a, k);
 			lab_wait(w);
-			lab_atomic_add_f32(w, UPDATE, &a->other, c, share);
+			lab_atomic_add_f32(w, UPDATE, &a->target, c, share);
 		}
 	}
 }
@@ -242,6 +244,7 @@ static int arrays(struct run *r, struct gtu_error *err)
 	struct emogi_args *a = &r->a;
 	struct lab *lab = r->lab;
 	enum lab_space space = r->config->managed ? LAB_MANAGED : LAB_HOST;
+	bool by_value = r->config->algorithm == LAB_EMOGI_BFS || r->config->algorithm == LAB_EMOGI_CC;
 	int rc;
 
 	/* a lane's edge index may run 32 past the last edge and must not overflow */
@@ -263,7 +266,10 @@ static int arrays(struct run *r, struct gtu_error *err)
 	rc = rc ? rc : lab_alloc(lab, "other", 4 * g->n, LAB_DEVICE, &a->other, err);
 	rc = rc ? rc : lab_alloc(lab, "active", 4 * g->n, LAB_DEVICE, &a->active, err);
 	rc = rc ? rc : lab_alloc(lab, "next", 4 * g->n, LAB_DEVICE, &a->next, err);
-	return rc ? rc : lab_alloc(lab, "changed", 4, LAB_DEVICE, &a->changed, err);
+	rc = rc ? rc : lab_alloc(lab, "changed", 4, LAB_DEVICE, &a->changed, err);
+	rc = rc ? rc : lab_set_apart(lab, by_value ? &a->value : &a->other, r->config->apart, &a->target, err);
+	rc = rc ? rc : lab_set_apart(lab, &a->active, r->config->apart, &a->target_active, err);
+	return rc ? rc : lab_set_apart(lab, &a->next, r->config->apart, &a->target_next, err);
 }
 
 static int launch(struct run *r, const struct lab_kernel *k, bool warp_a_vertex, struct gtu_error *err)
@@ -309,8 +315,10 @@ static int rounds(struct run *r, struct gtu_error *err)
 		if (!rc && algorithm == LAB_EMOGI_SSSP)
 			rc = launch(r, &kernel_sssp_update, false, err);
 		a->current++;
-		if (algorithm == LAB_EMOGI_CC)
+		if (algorithm == LAB_EMOGI_CC) {
 			lab_array_swap(&a->active, &a->next);
+			lab_array_swap(&a->target_active, &a->target_next);
+		}
 	} while (!rc && changed(r));
 	return rc;
 }

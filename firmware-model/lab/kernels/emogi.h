@@ -27,6 +27,7 @@ struct lab_emogi {
 	uint32_t source;		/* BFS, SSSP */
 	uint32_t iterations;		/* PR */
 	bool managed; /* edges and weights in unified memory instead of host memory */
+	bool apart;			/* data of edges' targets: each in a line of its own */
 };
 
 /* All counters: the lab's, and the device monitor's (0 with unified memory, which has no link). */

@@ -12,6 +12,7 @@ struct subway_args {
 	uint32_t n, first, end;		/* vertices; the part's range in the list */
 	bool weighted, levels;
 	struct lab_array row, value, active, next;
+	struct lab_array target, target_active, target_next; /* value, active and next of an edge's target */
 	struct lab_array tail;		/* of the list */
 	struct lab_array vertex, length; /* the list: active vertices and their degrees */
 	struct lab_array start, col, weight; /* the small CSR */
@@ -77,12 +78,12 @@ LAB_PROGRAM static void relax(struct lab_warp *w, const void *p)
 			else if (a->levels)
 				d += 1;
 			lab_wait(w);
-			old = lab_load32(w, TARGET, &a->value, c);
+			old = lab_load32(w, TARGET, &a->target, c);
 			lab_wait(w);
 			lab_alu(w, 2);
 			LAB_IF(w, lab_lt(d, old)) {
-				lab_do_atomic(w, UPDATE, &a->value, LAB_MIN_U32, &c, &d, NULL, NULL);
-				lab_store32(w, MARK, &a->next, c, lab_all(1));
+				lab_do_atomic(w, UPDATE, &a->target, LAB_MIN_U32, &c, &d, NULL, NULL);
+				lab_store32(w, MARK, &a->target_next, c, lab_all(1));
 			}
 			k += 1;
 		}
@@ -125,7 +126,9 @@ static int arrays(struct run *r, struct gtu_error *err)
 
 	for (i = 0; i < sizeof(want) / sizeof(want[0]) && !rc; i++)
 		rc = lab_alloc(r->lab, want[i].name, 4 * want[i].words, LAB_DEVICE, want[i].array, err);
-	return rc;
+	rc = rc ? rc : lab_set_apart(r->lab, &a->value, r->config->apart, &a->target, err);
+	rc = rc ? rc : lab_set_apart(r->lab, &a->active, r->config->apart, &a->target_active, err);
+	return rc ? rc : lab_set_apart(r->lab, &a->next, r->config->apart, &a->target_next, err);
 }
 
 /* Core cycles to move @bytes at @gbs. */
@@ -181,6 +184,7 @@ static int iterate(struct run *r, struct gtu_error *err)
 		if (rc)
 			return rc;
 		lab_array_swap(&a->active, &a->next);
+		lab_array_swap(&a->target_active, &a->target_next);
 	}
 }
 

@@ -16,6 +16,7 @@ struct lab_subway {
 	uint64_t memory;		/* for the small CSR, in bytes */
 	/* GB/s at which the CPU makes it: every byte is read and written once */
 	double cpu_gbs;
+	bool apart;			/* as in struct lab_emogi */
 };
 
 struct lab_subway_counts {

@@ -29,7 +29,7 @@ TEST(every_variant_matches_the_reference)
 
 			for (a = 0; a < LAB_EMOGI_ALGORITHMS; a++)
 				for (x = 0; x < LAB_VARIANTS; x++) {
-					struct lab_emogi config = { x, a, g, 5, 4, bytes == 4 };
+					struct lab_emogi config = { x, a, g, 5, 4, bytes == 4, bytes == 8 };
 
 					CHECKF(!lab_emogi_run(&v100, &config, NULL, result, &s, &err), "%s", err.text);
 					CHECK(s.lab.uvm_evictions > 0 || bytes == 8 || g->m * 4 <= 16384);
@@ -50,13 +50,14 @@ TEST(subway_matches_the_reference)
 	unsigned a;
 
 	for (a = 0; a < 3; a++) {
-		struct lab_subway config = { a, g, 5, 1 << 20, 94 };
+		struct lab_subway config = { a, g, 5, 1 << 20, 94, false };
 
 		CHECKF(!lab_subway_run(&v100, &config, NULL, result, &whole, &err), "%s", err.text);
 		CHECKF(same(g, what[a], 5, 0, result), "%s differs", lab_emogi_algorithm_name[a]);
 		CHECK_EQ(whole.parts, whole.iterations);
 		CHECK(whole.edges >= (a == LAB_EMOGI_CC ? g->m : 1) && whole.cpu_cycles && whole.copy_cycles);
 		config.memory = 2048;
+		config.apart = true;
 		CHECKF(!lab_subway_run(&v100, &config, NULL, result, &parts, &err), "%s", err.text);
 		CHECKF(same(g, what[a], 5, 0, result), "%s in parts differs", lab_emogi_algorithm_name[a]);
 		CHECK(parts.parts > 2 * parts.iterations);
@@ -64,7 +65,7 @@ TEST(subway_matches_the_reference)
 	}
 	gtu_graph_close(g);
 	g = small_graph(GTU_GEN_KRONECKER, 8);
-	struct lab_subway wide = { LAB_EMOGI_BFS, g, 5, 1 << 20, 94 };
+	struct lab_subway wide = { LAB_EMOGI_BFS, g, 5, 1 << 20, 94, false };
 	CHECK_EQ(lab_subway_run(&v100, &wide, NULL, result, &whole, &err), GTU_ERR_USAGE);
 	gtu_graph_close(g);
 }
@@ -90,7 +91,7 @@ TEST(request_sizes_match_the_paper)
 	}
 	CHECKF(!gtu_graph_from_edges(74, 73, src, dst, GTU_WEIGHT_NONE, NULL, &o, &g, &err), "%s", err.text);
 	for (x = 0; x < LAB_VARIANTS; x++) {
-		struct lab_emogi config = { x, LAB_EMOGI_BFS, g, 1, 0, false };
+		struct lab_emogi config = { x, LAB_EMOGI_BFS, g, 1, 0, false, x == LAB_NAIVE };
 
 		CHECKF(!lab_emogi_run(&v100, &config, NULL, result, &s, &err), "%s", err.text);
 		for (i = 0; i < LAB_SIZES; i++)
@@ -104,12 +105,37 @@ TEST(request_sizes_match_the_paper)
 	gtu_graph_close(g);
 }
 
+/* Vertex 0 has the edges to 1 to 64: of 4-byte values, two warp loads and stores of 5 sectors each. */
+TEST(values_apart_have_a_line_each)
+{
+	uint64_t src[64] = { 0 }, dst[64];
+	struct gtu_read_options o = { .direction = GTU_DIRECTED, .edge_bytes = 8 };
+	struct lab_machine v100 = machine_of("v100", NULL);
+	struct lab_emogi_counts near, apart;
+	struct gtu_graph *g;
+	unsigned i;
+
+	for (i = 0; i < 64; i++)
+		dst[i] = i + 1;
+	CHECKF(!gtu_graph_from_edges(65, 64, src, dst, GTU_WEIGHT_NONE, NULL, &o, &g, &err), "%s", err.text);
+	struct lab_emogi config = { LAB_MERGED, LAB_EMOGI_BFS, g, 0, 0, false, false };
+
+	CHECKF(!lab_emogi_run(&v100, &config, NULL, result, &near, &err), "%s", err.text);
+	config.apart = true;
+	CHECKF(!lab_emogi_run(&v100, &config, NULL, result, &apart, &err), "%s", err.text);
+	CHECK_EQ(apart.lab.sectors[LAB_LOAD], near.lab.sectors[LAB_LOAD] + 64 - 10);
+	CHECK_EQ(apart.lab.sectors[LAB_STORE], near.lab.sectors[LAB_STORE] + 64 - 10);
+	CHECK_EQ(near.lab.transactions[LAB_LOAD] + 2 * 32 - 4, apart.lab.transactions[LAB_LOAD]);
+	CHECK_EQ(apart.lab.link_bytes, near.lab.link_bytes);
+	gtu_graph_close(g);
+}
+
 /* sm.atomics = load: equal results, every atomic counted as a load, through the L1. */
 TEST(atomics_can_be_timed_as_loads)
 {
 	struct lab_machine block = machine_of("v100", FEWER_SMS), load = block;
 	struct gtu_graph *g = small_graph(GTU_GEN_UNIFORM, 8);
-	struct lab_emogi config = { LAB_ALIGNED, LAB_EMOGI_PR, g, 0, 2, false };
+	struct lab_emogi config = { LAB_ALIGNED, LAB_EMOGI_PR, g, 0, 2, false, false };
 	struct lab_emogi_counts a, l;
 
 	CHECKF(!lab_machine_set(&load, "sm.atomics=load", &err), "%s", err.text);
@@ -195,7 +221,7 @@ TEST(monitor_mismatch_is_reported)
 TEST(invalid_runs_are_rejected)
 {
 	struct gtu_graph *g = small_graph(GTU_GEN_UNIFORM, 4);
-	struct lab_emogi config = { LAB_NAIVE, LAB_EMOGI_SSSP, g, 5, 0, false };
+	struct lab_emogi config = { LAB_NAIVE, LAB_EMOGI_SSSP, g, 5, 0, false, false };
 	struct lab_machine gtx = machine_of("gtx980", NULL), v100 = machine_of("v100", NULL);
 	struct lab_emogi_counts s;
 

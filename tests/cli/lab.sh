@@ -443,6 +443,11 @@ grep -o '[A-Z_]* = [0-9]*' "$root/firmware-model/lab/kernels/peg_counts.h" | whi
 	grep -q "^$kernel\.$region = $n instructions" all || echo "$name = $n"
 done >differ
 holds "the counts of GraphPEG's kernels are those of compiled code" test ! -s differ
+# SCU's are in its parameters, also of PTX: the paper's figures are GPGPU-Sim's
+"$counter" --isa ptx "$root/tools/baselines/scu.cu" | cut -f1 >all
+gtu lab parameters scu | grep '# source: compiled: ' >compiled
+sed 's/[[:space:]]*#.*//' compiled | grep -Fxvf all >differ || [ -s compiled ] || echo "no counts" >differ
+holds "the counts of SCU's kernels are those of compiled code" test ! -s differ
 exits 2 "an unknown option is refused" "$counter" --what kernels.cu
 exits 2 "an unknown instruction set is refused" "$counter" --isa arm kernels.cu
 exits 3 "an absent nvcc is reported" "$counter" --nvcc ./none kernels.cu

@@ -142,6 +142,7 @@ exits 2 "gtu lab run graphpeg refuses to set an unknown key" gtu lab run graphpe
 check "gtu lab run scu runs" gtu lab run scu --scale 8 --json s.json
 says "gtu lab run scu checks 168 results against the reference" '"results_checked": 168' s.json
 json "gtu lab run scu splits the energy between GPU and SCU" s.json 'sum("energy of the SCU over" in r["what"] and r["graph"] == "mean" for r in d["rows"]) == 6'
+json "the SCU takes more energy if its L2 accesses cost as an SM's" s.json 'all(m[k + "energy reduction, L2 accesses as an SM\u0027s"] < m[k + "energy reduction"] for m in [{r["what"]: r["ours"] for r in d["rows"] if r["graph"] == "mean"}] for k in ("gtx980 bfs: ", "gtx980 sssp: ", "gtx980 pr: ", "tx1 bfs: ", "tx1 sssp: ", "tx1 pr: "))'
 check "gtu lab run scu --figure 12 runs" gtu lab run scu --scale 8 --figure 12 --json s12.json
 json "gtu lab run scu --figure 12 runs the ablations of grouping" s12.json '{r["what"].split(":")[0] for r in d["rows"] if "speed-up by grouping" in r["what"]} == {m + " " + a for m in ("gtx980", "tx1") for a in ("bfs", "sssp", "pr")}'
 check "gtu lab run scu runs figure 10 with state bytes" gtu lab run scu --scale 8 --figure 10 --machine tx1 --algorithm bfs --set scu.state_bytes=1 --json state.json

@@ -248,13 +248,17 @@ static double bandwidth(const struct lab_machine *m, const struct lab_scu_result
 	return bytes / (1e9 * m->dram_gbs * cycles(x) / (m->core_mhz * 1e6));
 }
 
+static uint64_t elements_of(const struct lab_scu_result *x)
+{
+	return x->unit.count[GTU_SCU_C_IN] + x->unit.count[GTU_SCU_C_OUT] + x->unit.count[GTU_SCU_C_DROPPED];
+}
+
 static struct lab_energy energy(const struct lab_machine *m, const struct lab_scu_result *x)
 {
 	struct lab_energy e = { 0 };
 
 	lab_energy_add(&e, m, &x->gpu, x->processing + x->compaction, 0);
-	lab_energy_add(&e, m, &x->scu, x->scu.cycles, x->unit.count[GTU_SCU_C_IN] +
-		       x->unit.count[GTU_SCU_C_OUT] + x->unit.count[GTU_SCU_C_DROPPED]);
+	lab_energy_add_unit(&e, m, &x->scu, x->scu.cycles, elements_of(x));
 	return e;
 }
 
@@ -458,13 +462,39 @@ static void gated_energy(const struct experiment *e, unsigned m)
 			const struct lab_scu_result *gpu = result_of(e, m, g, a, LAB_SCU_MIXED);
 			struct lab_energy part = { 0 };
 
-			lab_energy_add(&part, &e->m[m], &best->scu, best->scu.cycles, best->unit.count[GTU_SCU_C_IN] +
-				       best->unit.count[GTU_SCU_C_OUT] + best->unit.count[GTU_SCU_C_DROPPED]);
+			lab_energy_add_unit(&part, &e->m[m], &best->scu, best->scu.cycles, elements_of(best));
 			add(&s, g, power * lab_seconds(&e->m[m], gpu->processing) /
 			    (power * lab_seconds(&e->m[m], best->processing) + lab_energy_joules(cost, &part).likely), what);
 		}
 		add_mean(&s, LAB_OPEN_RULE, e->build[m] ? e->build[m]->energy[a] : NAN, what);
 		lab_run_reason(r, "an alternative to the costs that are judged");
+	}
+}
+
+/* The other reading of section 5: an access of the SCU to the L2 costs what an SM's does. */
+static void equal_costs_energy(const struct experiment *e, unsigned m)
+{
+	const struct lab_energy_cost *cost = lab_energy_costs(&e->m[m]);
+	struct lab_run *r = e->r;
+	unsigned a, g;
+
+	for (a = 0; a < LAB_IRU_ALGORITHMS && cost; a++) {
+		struct series s = { r, 9, 0, 0, true };
+		char what[80];
+
+		if (!(e->algorithms & 1u << a))
+			continue;
+		snprintf(what, sizeof(what), "%.30s %s: energy reduction, L2 accesses as an SM's", e->m[m].name, lab_iru_algorithm_name[a]);
+		for (g = 0; g < r->graphs; g++) {
+			struct lab_energy alone = energy(&e->m[m], result_of(e, m, g, a, LAB_SCU_MIXED));
+			struct lab_energy with = energy(&e->m[m], result_of(e, m, g, a, best_variant(a)));
+
+			with.count[LAB_E_L2] += with.count[LAB_E_UNIT_L2];
+			with.count[LAB_E_UNIT_L2] = 0;
+			add(&s, g, lab_energy_ratio(cost, &alone, &with).likely, what);
+		}
+		add_mean(&s, LAB_OPEN_RULE, e->build[m] ? e->build[m]->energy[a] : NAN, what);
+		lab_run_reason(r, "the other reading of section 5's costs");
 	}
 }
 
@@ -533,6 +563,7 @@ static void rows_of(const struct experiment *e, unsigned m)
 		lab_run_row(r, 10, "mean", LAB_SPEEDUP_RULE, b < MACHINES ? builds[b].speed : NAN, exp(all),
 			      "%.30s: speed-up", e->m[m].name);
 	energy_rows(e, m, 9, LAB_SCU_VARIANTS, 7, "energy reduction");
+	equal_costs_energy(e, m);
 	gated_energy(e, m);
 	energy_split(e, m);
 	energy_rows(e, m, 11, LAB_SCU_BASIC, 3, "energy reduction, basic SCU");

@@ -10,6 +10,8 @@
  * "Horowitz": Computing's Energy Problem, ISSCC 2014 (45 nm).
  * "FGDRAM": O'Connor et al., Fine-Grained DRAM, MICRO 2017.
  * "Tom's": Tom's Hardware, GeForce GTX 980 and 970 review, 2014, idle power.
+ * "CACTI": as GPUWattch of 2013 contains it, and gpuwattch_gtx480.xml of GPGPU-Sim 3.2 configures it: a bank of 128 KB
+ * at 40 nm. SCU, section 5, takes cache and interconnection from CACTI, not from measurements of a GPU.
  */
 static const struct lab_energy_cost discrete[LAB_EVENTS] = {
 	[LAB_E_INSTRUCTION] = { "thread instruction", "MMGPU: integer and float instructions of 50 to 70 pJ; half as much and again",
@@ -22,6 +24,8 @@ static const struct lab_energy_cost discrete[LAB_EVENTS] = {
 			 { 3580, 7820, 7820 } },
 	[LAB_E_UNIT] = { "unit element", "assumed: four accesses of a buffer; Horowitz: 10 pJ at 8 KB, 20 pJ at 32 KB",
 			 { 40, 80, 160 } },
+	[LAB_E_UNIT_L2] = { "L2 sector of a unit", "CACTI: a read 0.20 nJ, a write 0.32 nJ; most: as an SM's",
+			    { 200, 320, 3960 } },
 	[LAB_E_SECOND] = { "static power", "Tom's: 9.2 and 15.8 W idle (two GTX 980); most: MMGPU, 62 W of a K40", { 9.2, 15.8, 62 } },
 };
 
@@ -34,6 +38,7 @@ static const struct lab_energy_cost mobile[LAB_EVENTS] = {
 	[LAB_E_DRAM] = { "DRAM sector", "assumed: LPDDR4 of 4 to 12 pJ a bit", { 1020, 2050, 3070 } },
 	[LAB_E_UNIT] = { "unit element", "assumed: four accesses of a buffer; Horowitz: 10 pJ at 8 KB, 20 pJ at 32 KB",
 			 { 20, 60, 160 } },
+	[LAB_E_UNIT_L2] = { "L2 sector of a unit", "as above; most: as an SM's", { 200, 320, 1980 } },
 	[LAB_E_SECOND] = { "static power", "assumed: a tenth of the 10 W that NVIDIA gives for a Jetson TX1, by two",
 			   { 0.5, 1, 2 } },
 };
@@ -53,6 +58,16 @@ void lab_energy_add(struct lab_energy *e, const struct lab_machine *m, const str
 	e->count[LAB_E_DRAM] += (double)s->dram_reads + (double)s->dram_writes;
 	e->count[LAB_E_UNIT] += (double)elements;
 	e->count[LAB_E_SECOND] += lab_seconds(m, cycles);
+}
+
+void lab_energy_add_unit(struct lab_energy *e, const struct lab_machine *m, const struct lab_stats *s, uint64_t cycles,
+			 uint64_t elements)
+{
+	const double of_sms = e->count[LAB_E_L2];
+
+	lab_energy_add(e, m, s, cycles, elements);
+	e->count[LAB_E_UNIT_L2] += e->count[LAB_E_L2] - of_sms;
+	e->count[LAB_E_L2] = of_sms;
 }
 
 #define LIKELY UINT_MAX

@@ -16,6 +16,7 @@ enum lab_energy_event {
 	LAB_E_L2,			/* L2 lookup of one sector, with its crossbar transfer */
 	LAB_E_DRAM,			/* one sector */
 	LAB_E_UNIT,			/* one element through a unit's buffers */
+	LAB_E_UNIT_L2,			/* L2 lookup of one sector for a unit beside the SMs */
 	LAB_E_SECOND,			/* static energy of chip and memory */
 	LAB_EVENTS
 };
@@ -42,6 +43,9 @@ const struct lab_energy_cost *lab_energy_costs(const struct lab_machine *m);
  */
 void lab_energy_add(struct lab_energy *e, const struct lab_machine *m, const struct lab_stats *s, uint64_t cycles,
 		    uint64_t elements);
+/* As lab_energy_add(), for the counters of a unit beside the SMs alone: its L2 accesses pass no SM. */
+void lab_energy_add_unit(struct lab_energy *e, const struct lab_machine *m, const struct lab_stats *s, uint64_t cycles,
+			 uint64_t elements);
 /* In joules. */
 struct lab_energy_range lab_energy_joules(const struct lab_energy_cost *cost, const struct lab_energy *e);
 /* @a's energy divided by @b's, under the same costs for both. */

@@ -596,4 +596,18 @@ TEST(energy_is_counts_times_costs)
 	CHECK(fabs(r.min - 8000.0 / 7500) < 1e-9);
 }
 
+TEST(a_units_accesses_to_the_l2_are_its_own_event)
+{
+	struct lab_stats s = { .l2_read = { 3, 2 }, .l2_write = { 1 }, .dram_reads = 4 };
+	struct lab_machine m = machine_of("gtx980", NULL);
+	const struct lab_energy_cost *cost = lab_energy_costs(&m);
+	struct lab_energy e = { 0 };
+
+	lab_energy_add(&e, &m, &s, 5, 0);
+	lab_energy_add_unit(&e, &m, &s, 7, 8);
+	CHECK(e.count[LAB_E_L2] == 6 && e.count[LAB_E_UNIT_L2] == 6 && e.count[LAB_E_DRAM] == 8 && e.count[LAB_E_UNIT] == 8);
+	CHECK(fabs(e.count[LAB_E_SECOND] - lab_seconds(&m, 12)) < 1e-15);
+	CHECK(cost[LAB_E_UNIT_L2].cost.max == cost[LAB_E_L2].cost.max);
+}
+
 TEST_MAIN

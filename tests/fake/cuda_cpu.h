@@ -27,6 +27,7 @@ using std::fabs;
 #define __threadfence() __atomic_thread_fence(__ATOMIC_SEQ_CST)
 
 #define CPU_RESIDENT	4u
+#define CPU_DYNAMIC_SHARED 4096u	/* bytes of shared memory that a launch may name */
 
 struct cpu_index {
 	unsigned x;

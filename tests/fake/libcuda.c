@@ -17,6 +17,7 @@
 #include "fake_cuda.h"
 
 #define RESIDENT	4u		/* blocks on a multiprocessor: CPU_RESIDENT of cuda_cpu.h */
+#define DYNAMIC_SHARED	4096u		/* CPU_DYNAMIC_SHARED of cuda_cpu.h */
 #ifdef FAKE_CPU
 #define PROCESSORS	1
 #else
@@ -154,6 +155,7 @@ CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice dev)
 	case CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED: *value = fake_cuda.registered; break;
 	case CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED: *value = fake_cuda.readonly; break;
 	case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = PROCESSORS; break;
+	case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: *value = DYNAMIC_SHARED; break;
 	default: *value = 4;
 	}
 	return CUDA_SUCCESS;
@@ -566,7 +568,13 @@ CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, uns
 			unsigned shared, CUstream stream, void **params, void **extra)
 {
 	FAIL();
-	return launch(f, gx, bx, params);
+	return shared > DYNAMIC_SHARED ? CUDA_ERROR_INVALID_VALUE : launch(f, gx, bx, params);
+}
+
+CUresult cuFuncSetAttribute(CUfunction f, int attribute, int value)
+{
+	FAIL();
+	return value > (int)DYNAMIC_SHARED ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
 CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,

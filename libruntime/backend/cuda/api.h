@@ -41,6 +41,7 @@ enum {
 	CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
 	CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76,
 	CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY = 83,
+	CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97,
 	CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS = 89,
 	CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED = 99,
 	CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED = 113,
@@ -49,6 +50,8 @@ enum {
 typedef struct {
 	unsigned char bytes[16];
 } CUuuid;
+
+enum { CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8 };
 
 #define CU_DEVICE_CPU			((CUdevice)-1)
 #define CU_MEM_ATTACH_GLOBAL		0x1u
@@ -100,6 +103,7 @@ typedef struct {
 	X(cuModuleLoadData, (CUmodule *module, const void *image))                                 \
 	X(cuModuleUnload, (CUmodule module))                                                       \
 	X(cuModuleGetFunction, (CUfunction *f, CUmodule module, const char *name))                 \
+	X(cuFuncSetAttribute, (CUfunction f, int attribute, int value))                            \
 	X(cuLaunchKernel, (CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,       \
 			   unsigned by, unsigned bz, unsigned shared, CUstream stream,             \
 			   void **params, void **extra))                                           \

@@ -76,6 +76,9 @@ static int query_device(struct gpu *gpu, struct gtu_error *err)
 		rc = gpu->api.cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, gpu->device);
 	i->l2_bytes = value > 0 ? (uint64_t)value : 0;
 	if (!rc)
+		rc = gpu->api.cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, gpu->device);
+	gpu->shared_bytes = value > 0 ? (uint64_t)value : 0;
+	if (!rc)
 		rc = gpu->api.cuDeviceTotalMem_v2(&bytes, gpu->device);
 	i->memory_bytes = bytes;
 	i->driver_major = (uint32_t)gpu->api.version / 1000;

@@ -220,6 +220,8 @@ int gpu_cache_fill(struct gpu *gpu, enum gpu_cache what, struct gtu_error *err)
 		what = GPU_CACHE_PREFIX;
 		rc = 0;
 	}
+	if (what == GPU_CACHE_BLOCKS)
+		return gpu_blocks_fill(gpu, err);
 	if (!p->cache.bytes || p->holds == what || what == GPU_CACHE_EMPTY || !p->args.m)
 		return 0;
 	gpu_cache_drop(p);

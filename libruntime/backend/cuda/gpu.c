@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Memory of all kinds, copies and launches. Errors name the failed call and its sizes. */
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -283,6 +284,25 @@ int gpu_launch(struct gpu *gpu, const char *kernel, uint64_t threads, void **arg
 	code = gpu->api.cuLaunchKernel(f, (unsigned)blocks, 1, 1, GPU_BLOCK, 1, 1, 0, NULL, args, NULL);
 	return code ? gtu_cuda_fail(&gpu->api, code, err, "cuLaunchKernel of %s over %llu threads", kernel,
 				    (ull)threads) : 0;
+}
+
+int gpu_launch_shared(struct gpu *gpu, const char *kernel, const char *format, unsigned blocks, unsigned threads,
+		      uint32_t shared, void **args, struct gtu_error *err)
+{
+	char name[96];
+	CUfunction f;
+	CUresult code;
+	int rc;
+
+	snprintf(name, sizeof(name), "%s%s%s", kernel, format ? "_" : "", format ? format : "");
+	rc = find_kernel(gpu, name, &f, err);
+	if (rc)
+		return rc;
+	code = gpu->api.cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)shared);
+	if (code)
+		return gtu_cuda_fail(&gpu->api, code, err, "cuFuncSetAttribute of %s with %u bytes", name, shared);
+	code = gpu->api.cuLaunchKernel(f, blocks, 1, 1, threads, 1, 1, shared, NULL, args, NULL);
+	return code ? gtu_cuda_fail(&gpu->api, code, err, "cuLaunchKernel of %s with %u blocks", name, blocks) : 0;
 }
 
 int gpu_launch_together(struct gpu *gpu, const char *kernel, unsigned blocks, void **args, struct gtu_error *err)

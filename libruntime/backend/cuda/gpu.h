@@ -30,8 +30,11 @@ struct gpu_memory {
 	bool in_parts;			/* GTU_EDGES_REGISTERED: by several registrations */
 };
 
-/* Content of the cache. BITS: some tiles of the bit-packed list (copies.c). */
-enum gpu_cache { GPU_CACHE_EMPTY, GPU_CACHE_NEIGHBOURS, GPU_CACHE_PREFIX, GPU_CACHE_BITS };
+/*
+ * Content of the cache. BITS: some tiles of the bit-packed list (copies.c). BLOCKS: none, but PageRank's edges in
+ * blocks (pagerank_blocks.c).
+ */
+enum gpu_cache { GPU_CACHE_EMPTY, GPU_CACHE_NEIGHBOURS, GPU_CACHE_PREFIX, GPU_CACHE_BITS, GPU_CACHE_BLOCKS };
 
 struct gpu_placed {
 	const struct gtu_graph *graph;
@@ -48,6 +51,9 @@ struct gpu_placed {
 	struct gpu_memory bits_list;	/* the bit-packed list, allocated on first use */
 	uint32_t bits;
 	uint64_t cached_share;		/* share of its tiles in the cache, in units of 2^-32 */
+	struct gpu_memory block_start, block_from, block_to; /* PageRank's edges in blocks, made on first use */
+	uint64_t block_entries;
+	bool no_blocks;			/* there was no memory for them */
 };
 
 struct gpu {
@@ -56,6 +62,7 @@ struct gpu {
 	CUcontext context;
 	CUmodule module;
 	struct gtu_gpu_info info;
+	uint64_t shared_bytes;		/* most shared memory of a thread block */
 	struct gpu_placed placed, aside;	/* aside: see gpu_placement_swap() */
 	struct gtu_placement placement, placement_aside;
 	struct gpu_placed back;		/* the transposed lists of a directed graph, for pulling */
@@ -97,6 +104,9 @@ int gpu_wait(struct gpu *gpu, const char *what, struct gtu_error *err);
  * cuLaunchKernel().
  */
 int gpu_launch(struct gpu *gpu, const char *kernel, uint64_t threads, void **args, struct gtu_error *err);
+/* Launch "<kernel>[_<format>]" with @blocks blocks of @threads and @shared bytes of shared memory each. */
+int gpu_launch_shared(struct gpu *gpu, const char *kernel, const char *format, unsigned blocks, unsigned threads,
+		      uint32_t shared, void **args, struct gtu_error *err);
 /* Launch @blocks blocks that may wait for each other, or as many as the GPU holds at once. */
 int gpu_launch_together(struct gpu *gpu, const char *kernel, unsigned blocks, void **args, struct gtu_error *err);
 
@@ -157,6 +167,10 @@ int gpu_cache_fill(struct gpu *gpu, enum gpu_cache what, struct gtu_error *err);
 /* Whether a bit-packed copy of the list is useful; create it once, and cache some of its tiles. */
 bool gpu_packed_helps(const struct gpu *gpu);
 int gpu_packed_fill(struct gpu *gpu, struct gtu_error *err);
+/* Whether the list's edges in blocks are useful for so many iterations; create them once; drop them (false: there are none). */
+bool gpu_blocks_help(const struct gpu *gpu, uint64_t iterations);
+int gpu_blocks_fill(struct gpu *gpu, struct gtu_error *err);
+bool gpu_blocks_drop(struct gpu *gpu);
 int gpu_link_measure(struct gpu *gpu, uint32_t edges, uint64_t bytes, uint32_t rounds,
 		     double rate[GTU_LINK_ACCESSES], struct gtu_error *err);
 /*
@@ -262,6 +276,10 @@ void gpu_run_iteration(struct gpu_run *r, uint64_t frontier);
 int gpu_widen(int (*fn)(void *arg, uint64_t first, uint64_t end), void *arg, uint64_t n);
 /* "_naive", "_merged", "_aligned"; NULL for AUTO. */
 const char *gpu_run_mode(const struct gpu_run *r);
+/* Allocate 8 bytes for each entry of the blocks until the run's end; false: there are none, or no memory. */
+bool gpu_blocks_values(struct gpu_run *r, CUdeviceptr *value);
+/* Add to @sum[v] the contributions of the neighbours of v, by the blocks and their values. */
+int gpu_blocks_pass(struct gpu_run *r, CUdeviceptr value, CUdeviceptr contrib, CUdeviceptr sum);
 
 /* ---- visit.c: what the algorithms over visit.cuh share ------------------------------------------ */
 

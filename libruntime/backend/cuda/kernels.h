@@ -9,6 +9,7 @@
 #define GPU_CHUNK	1024u		/* bytes of edge list per work item, from a 128-byte boundary */
 #define GPU_UNREACHED	0xffffffffu
 #define GPU_NO_VERTEX	0xffffffffu	/* no vertex: ends a short cache entry */
+#define GPU_BLOCKS_THREADS 1024u	/* most threads per block of the kernels over blocks of edges (PageRank) */
 #define GPU_TILE	2048u		/* edges that a block sums at a time (PageRank) */
 #define GPU_CACHE_MAX	4u		/* maximum cached neighbours per vertex */
 #define GPU_CACHE_CANDIDATES	1024u		/* neighbours of a vertex considered for the cache */

@@ -18,9 +18,16 @@ struct pagerank {
 	CUdeviceptr queue;		/* compressed lists: work items of all vertices */
 	uint64_t items;
 	bool bits;			/* read the bit-packed list */
+	bool blocks;			/* read the edges in blocks, of which */
+	CUdeviceptr value;		/* each has a value */
 	struct gpu_graph *back;		/* the lists that lead to each vertex */
 	bool pulls;			/* there are such lists */
 };
+
+static uint64_t iterations_of(const struct gtu_algorithm_options *opt)
+{
+	return opt->iterations ? opt->iterations : opt->epsilon > 0 ? ITERATIONS_EPSILON : ITERATIONS;
+}
 
 int gpu_pagerank_parameters(const struct gpu_run *r, double *damping, uint64_t *iterations)
 {
@@ -33,7 +40,7 @@ int gpu_pagerank_parameters(const struct gpu_run *r, double *damping, uint64_t *
 	if (!(opt->epsilon >= 0))
 		return gtu_fail(r->err, GTU_ERR_USAGE, "an epsilon of %g is out of range: it "
 				"must be 0 or more", opt->epsilon);
-	*iterations = opt->iterations ? opt->iterations : opt->epsilon > 0 ? ITERATIONS_EPSILON : ITERATIONS;
+	*iterations = iterations_of(opt);
 	return 0;
 }
 
@@ -69,6 +76,8 @@ static int pass(struct pagerank *p)
 
 	void *compressed[] = { &p->queue, &p->items, &p->contrib, &p->sum, NULL };
 
+	if (p->blocks)
+		return gpu_blocks_pass(&p->r, p->value, p->contrib, p->sum);
 	if (p->queue)
 		return gpu_run_launch_over(&p->r, p->back, p->pulls ? "pagerank_pull" : "pagerank_push", NULL, true,
 					   p->items * 32, compressed);
@@ -110,6 +119,7 @@ static int iterate(struct pagerank *p)
 	void *args[] = { &p->first, &p->tiles, NULL };
 	int rc = gpu_run_allocate(r, part, 4);
 
+	p->blocks = !rc && p->blocks && gpu_blocks_values(r, &p->value);
 	if (!rc)
 		rc = gpu_run_back(r, GPU_CACHE_PREFIX, &p->back, &p->pulls);
 	p->tiles = tiles;
@@ -142,7 +152,11 @@ int gpu_pagerank(struct gtu_device *dev, const struct gtu_algorithm_options *opt
 	const struct gpu *gpu = dev->backend;
 	struct pagerank p = { .bits = opt->kernel == GTU_KERNEL_AUTO && gpu_packed_helps(gpu) &&
 				      !(gpu->placed.graph->flags & GTU_GRAPH_DIRECTED) };
-	int rc = gpu_run_begin(&p.r, dev, "pagerank", opt, stats, p.bits ? GPU_CACHE_BITS : GPU_CACHE_PREFIX, err);
+	int rc;
+
+	p.blocks = opt->kernel == GTU_KERNEL_AUTO && gpu_blocks_help(gpu, iterations_of(opt));
+	rc = gpu_run_begin(&p.r, dev, "pagerank", opt, stats,
+			   p.bits ? GPU_CACHE_BITS : p.blocks ? GPU_CACHE_BLOCKS : GPU_CACHE_PREFIX, err);
 
 	p.bits = p.bits && gpu_packed_helps(gpu);
 	if (!rc)

@@ -455,6 +455,7 @@ void gpu_unplace(struct gpu *gpu)
 		return;
 	gpu_memory_free(gpu, &p->cache);
 	gpu_memory_free(gpu, &p->bits_list);
+	gpu_blocks_drop(gpu);
 	free_lists(gpu);
 	gpu_memory_free(gpu, &p->row);
 	gpu_leave(gpu);

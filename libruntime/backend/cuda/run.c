@@ -115,6 +115,10 @@ static int give_way(struct gpu_run *r, uint64_t bytes)
 {
 	struct gtu_placement *p = &r->gpu->placement;
 
+	if (gpu_blocks_drop(r->gpu)) {
+		snprintf(p->given_up, sizeof(p->given_up), "PageRank's blocks of edges, whose memory %s needs", r->name);
+		return 0;
+	}
 	if (!gpu_cache_shrink(r->gpu, bytes))
 		return GTU_ERR_NOMEM;
 	take_smaller_cache(r);

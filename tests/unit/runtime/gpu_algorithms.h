@@ -35,13 +35,15 @@ static const struct gpu_algorithm gpu_algorithms[] = {
 };
 #define GPU_ALGORITHMS LENGTH(gpu_algorithms)
 
+static uint64_t gpu_iterations = 3;	/* of PageRank and label propagation */
+
 /* @values: n * TEST_FEATURES of 8 bytes. */
 static inline int gpu_algorithm_run(const struct gpu_algorithm *a, struct gtu_device *on, const struct gtu_graph *g,
 				    uint32_t unit, uint32_t kernel, uint64_t source, void *values,
 				    struct gtu_algorithm_stats *stats)
 {
 	const uint64_t sources[] = { source, g->n / 2, g->n - 1 };
-	struct gtu_algorithm_options opt = { .unit = unit, .kernel = kernel, .source = source, .target = g->n / 3, .iterations = 3,
+	struct gtu_algorithm_options opt = { .unit = unit, .kernel = kernel, .source = source, .target = g->n / 3, .iterations = gpu_iterations,
 					     .sources = sources, .source_count = LENGTH(sources),
 					     .features = TEST_FEATURES, .seed = 7 };
 

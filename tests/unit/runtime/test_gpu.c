@@ -65,6 +65,8 @@ static void open_gpu(void)
 	OK(gtu_open("model:aperture_bytes=4294967296", &board, &err));
 }
 
+#define ITERATIONS	10		/* of PageRank: enough to divide lists on the card into blocks of edges */
+
 struct placing {
 	const char *name;
 	struct gtu_placement_options place;
@@ -141,7 +143,7 @@ static void check_graph(const struct gtu_graph *g, uint64_t source)
 	graph++;
 	open_gpu();
 	CHECK(!reference_bfs(g, source, bfs) && !reference_sssp(g, source, sssp) && !reference_components(g, cc));
-	CHECK(!reference_pagerank(g, 0.85, 7, pr, &change));
+	CHECK(!reference_pagerank(g, 0.85, ITERATIONS, pr, &change));
 	CHECK(!gtu_bfs(NULL, g, &part, part_bfs, NULL, &err) && !gtu_components(NULL, g, &part, part_cc, NULL, &err));
 	part.unit = GTU_WITH_GPU;
 	for (unsigned i = GPU_FIRST_VISIT; i < GPU_ALGORITHMS; i++) {
@@ -168,7 +170,7 @@ static void check_graph(const struct gtu_graph *g, uint64_t source)
 		}
 		for (uint32_t k = 0; k < (placings[p].place.compressed || p >= PAPERS ? 1 : GTU_KERNELS); k++) {
 			struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .kernel = k, .source = source,
-							     .iterations = 7 };
+							     .iterations = ITERATIONS };
 
 			CHECKF(!gtu_bfs(dev, g, &opt, got, &stats, &err), "%s: bfs: %s", name, err.text);
 			check_values(got, bfs, g->n, false, "bfs", name, k);

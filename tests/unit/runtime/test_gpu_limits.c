@@ -217,6 +217,15 @@ TEST(memory_is_refused)
 	}
 }
 
+/* A run of enough iterations to divide the list into blocks of edges, with values; without memory, it reads the list. */
+TEST(blocks_fail)
+{
+	gpu_iterations = 10;
+	fail_each(&gpu_algorithms[3], GTU_EDGES_AUTO, 719, GTU_ERR_FAIL);
+	fail_each(&gpu_algorithms[3], GTU_EDGES_AUTO, CUDA_ERROR_OUT_OF_MEMORY, GTU_ERR_NOMEM);
+	gpu_iterations = 3;
+}
+
 TEST(transposed_lists_fail)
 {
 	transposed = 1;
@@ -449,7 +458,7 @@ TEST(many_entries)
 	}
 }
 
-/* The hub is in the giant component by its neighbours' cached edges, so its 2^32 entries are not read. */
+/* The hub is in the giant component by the edges that a search has cached, so its 2^32 entries are not read. */
 TEST(list_of_many_entries)
 {
 	struct gtu_placement_options place = { .edges = GTU_EDGES_REGISTERED, .gpu_memory = 4096 };
@@ -469,6 +478,7 @@ TEST(list_of_many_entries)
 	CHECK(!reference_components(g, want));
 	OK(gtu_open("cuda:0", &dev, &err));
 	OK(gtu_placement_create(dev, &far, &place, &err));
+	OK(gtu_bfs(dev, &far, &(struct gtu_algorithm_options){ .unit = GTU_WITH_GPU, .source = 281 }, got, NULL, &err));
 	OK(gtu_components(dev, &far, &(struct gtu_algorithm_options){ .unit = GTU_WITH_GPU }, got, NULL, &err));
 	same_integers(got, want, g->n, "components of a hub of 2^32 edges");
 	gtu_close(dev);

@@ -10,6 +10,7 @@
 #include "labels.cuh"
 #include "link.cuh"
 #include "pagerank.cuh"
+#include "pagerank_blocks.cuh"
 #include "paths.cuh"
 #include "peel.cuh"
 #include "ranks.cuh"

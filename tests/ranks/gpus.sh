@@ -28,6 +28,17 @@ exits 0 "gtu bench gpu compares one, two and three cards" gtu --quiet bench gpu 
 json "it has four algorithms over each, with the formula's bytes" bench.json '[r["cards"] for r in d["cards"][::4]] == [1, 2, 3]' \
 	'all(r["formula_bytes"] == 0 or r["bytes"] <= r["formula_bytes"] for r in d["cards"])' \
 	'[r["bytes"] for r in d["cards"] if r["algorithm"] == "pr"] == [0, 2 * 8 * 128, 2 * 2 * 8 * 128]'
+exits 0 "gtu bench gpu compares ways and growing graphs" gtu --quiet bench gpu --device cuda:0,1 --weak rule:6:6 --exchange host,nccl \
+	--sources 1 --iterations 2 --only bfs,pr,bc,kc --json weak.json
+says "results of two cards alone are validated" "pr   valid: 100.0% of the vertices" "$out"
+json "it has the graph of two cards by both ways" weak.json \
+	'[(r["graph"], r["cards"], r["link"]) for r in d["cards"][4::4]] == [("rule:7:6", 2, "host memory"), ("rule:7:6", 2, "NCCL 2.28.9")]' \
+	'all(r["scaling"] == "weak" and r["base_cards"] == 1 for r in d["cards"])' \
+	'all(abs(r["efficiency"] * 2 - r["ratio"]) < 1e-9 for r in d["cards"][4:])' \
+	'[r["algorithm"] for r in d["cards"][:4]] == ["bfs", "pr", "bc", "kc"]'
+exits 2 "--exchange has known ways" gtu bench gpu --device cuda:0,1 --exchange pigeons
+exits 2 "--weak is for several cards" gtu bench gpu --device cuda:0 --weak rule:6
+exits 2 "a file does not grow" gtu --quiet bench gpu --device cuda:0,1 --weak k.gtu --only bfs
 
 needs mpirun
 given "this build lacks libgtu-mpi.so (apt-get install libopenmpi-dev, then make)" test -e "$bin/libgtu-mpi.so.1"

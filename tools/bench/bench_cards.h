@@ -4,41 +4,43 @@
 #define GTU_BENCH_CARDS_H
 
 #include "gtu/gtu.h"
+#include "gtu/ranks.h"
 #include "tools/support/json.h"
 
-#define BENCH_CARDS_ROWS 256
+#define BENCH_CARDS_ROWS 512
 
 struct bench_cards_row {
 	const char *graph, *algorithm;
-	uint32_t cards;
+	bool weak;			/* the graph grows with the number of cards */
+	unsigned series;		/* rows of one graph, or of one that grows */
+	uint32_t cards, base;		/* base: the fewest cards of the series that had the memory */
 	unsigned runs;
 	double seconds;			/* mean of whole runs over a placed graph, results included */
-	double ratio;			/* time of one card by that of these */
+	double steps, edges;		/* means: levels, rounds or iterations; edges traversed */
+	double ratio;			/* edges a second by those of the base */
+	bool undirected;
 	double bytes, formula;		/* sent by all cards in a run, and what scale.md permits; formula 0: depends on the graph */
 	char link[200];
 };
 
 struct bench_cards {
 	struct bench_cards_row row[BENCH_CARDS_ROWS];
-	unsigned rows;
+	unsigned rows, series;
+	uint32_t way[GTU_EXCHANGE_HOST + 1];	/* enum gtu_ranks_exchange */
+	unsigned ways;			/* 0: the default one */
 };
 
-/* The runs over each number of cards; @check: the result of a run is right. */
-struct bench_cards_run {
-	const char *device, *graph;
-	const struct gtu_graph *g;
-	const uint64_t *source;
-	unsigned sources, sssp_sources;
-	uint32_t iterations;
-	bool table;
-	void *result;
-	bool (*wanted)(void *user, const char *algorithm);
-	bool (*check)(void *user, unsigned algorithm, unsigned source);
-	void *user;
-};
+struct gpu_bench;
 
-/* GTU_ERR_VERIFY if a result differs from that of one card, or a card sends more than the formula. */
-int bench_cards_run(const struct bench_cards_run *run, struct bench_cards *cards, struct gtu_error *err);
+/* Take the list of --exchange; false after a message. */
+bool bench_cards_take_ways(struct bench_cards *cards, const char *list);
+/*
+ * Run over each number of cards, or for a @weak series over @cards. A number that is refused the memory is left out. GTU_ERR_VERIFY
+ * if a result differs from that of fewer cards or is not valid, or if the cards send more than the formula.
+ */
+int bench_cards_run(struct gpu_bench *b, uint32_t weak, struct gtu_error *err);
+/* Over one card the graph @name, over two one of twice the vertices, and so on. */
+int bench_cards_weak(struct gpu_bench *b, const char *name, struct gtu_error *err);
 /* Write the array "cards". */
 void bench_cards_json(struct json *j, const struct bench_cards *cards);
 

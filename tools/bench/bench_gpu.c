@@ -19,7 +19,8 @@
 #include "libruntime/support/clock.h"
 
 static const char help[] =
-	"usage: gtu bench gpu [--graph G]... [--device D] [--only NAME,...] [--sources N]\n"
+	"usage: gtu bench gpu [--graph G]... [--device D] [--weak G]... [--exchange WAY,...]\n"
+	"                     [--only NAME,...] [--sources N]\n"
 	"                     [--sssp-sources N] [--iterations N] [--link BYTES] [--gpu-memory B,...]\n"
 	"                     [--weights MIN:MAX] [--edges KIND] [--transpose] [--ranks NAME=FILE]... [--seconds S]\n"
 	"                     [--verify] [--validate] [--json FILE|-] [--plot FILE.svg|-]\n\n"
@@ -31,10 +32,13 @@ static const char help[] =
 	"                   graph by rule, made as fast as it is written (degree 48), whose list is registered\n"
 	"                   where it lies, so that it may be larger than the card's memory\n"
 	"  --device D       cuda:0, the default, or another; cuda:0,1 or cuda:all runs bfs, sssp, cc and pr\n"
-	"                   over one card, two, four, ... and all, with the lists where auto places them, and\n"
-	"                   prints whole runs over the placed graph, their ratio to one card's, and the bytes\n"
-	"                   that the cards send beside the most that Documentation/scale.md permits (0: none\n"
-	"                   known). Sources are as many as with one card\n"
+	"                   (bc and kc by --only) over one card, two, four, ... and all, with the lists where auto\n"
+	"                   places them, and prints whole runs over the placed graph, their rate by that of the\n"
+	"                   fewest cards, the share of it that a card has, and the bytes that the cards send in a\n"
+	"                   step beside the most that Documentation/scale.md permits (0: none known). Numbers of\n"
+	"                   cards without the memory are left out; then results are validated as by --validate\n"
+	"  --weak G         over several cards: the graph G over one, one of twice the vertices over two, and so on\n"
+	"  --exchange WAY,...  over several cards: a row for each of nccl, copies, loads, host, auto (auto)\n"
 	"  --only NAMES     of: link, bfs, sssp, cc, pr, naive, merged, aligned, auto, device, uvm, and of\n"
 	"                   those that are measured only where they are named: bc, lcc, kc, cdlp, gc, stcon,\n"
 	"                   gcn (4 features), host (no compressed lists)\n"
@@ -111,14 +115,14 @@ static bool named(const struct gpu_bench *b, const char *name)
 	return false;
 }
 
-static bool wanted_algorithm(const struct gpu_bench *b, unsigned algorithm)
+bool bench_gpu_wants(const struct gpu_bench *b, unsigned algorithm)
 {
 	const char *name = bench_algorithm[algorithm].name;
 
 	return algorithm < BENCH_STANDARD ? wanted(b, name, subjects) : named(b, name);
 }
 
-static bool time_left(const struct gpu_bench *b)
+bool bench_gpu_time_left(const struct gpu_bench *b)
 {
 	return gtu_now_s() - b->start < b->limit && !cli_interrupted();
 }
@@ -244,7 +248,7 @@ static int run_row(struct gpu_bench *b, unsigned algorithm, const struct config 
 	r->gpu_memory = c->placement.gpu_memory;
 	snprintf(r->config, sizeof(r->config), "%s %s%s", gtu_edges_name(r->placement.edges),
 		 r->placement.edge_bytes == 8 ? "8" : r->placement.edge_bytes ? "4" : "z", c->name);
-	for (i = 0; i < runs && !rc && (!i || time_left(b)); i++)
+	for (i = 0; i < runs && !rc && (!i || bench_gpu_time_left(b)); i++)
 		rc = run_once(b, algorithm, i, kernel, r, err);
 	if (rc)
 		return rc;
@@ -292,9 +296,9 @@ static int run_config(struct gpu_bench *b, const struct config *c, struct gtu_er
 		gpu_print_placement(gtu_get_placement(b->dev), stdout);
 	for (algorithm = 0; algorithm < BENCH_ALGORITHMS && !rc; algorithm++)
 		for (kernel = GTU_KERNELS; kernel-- > 0 && !rc;)
-			if (c->kernels >> kernel & 1 && wanted_algorithm(b, algorithm) &&
+			if (c->kernels >> kernel & 1 && bench_gpu_wants(b, algorithm) &&
 			    (algorithm < BENCH_STANDARD || kernel == GTU_KERNEL_AUTO) &&
-			    wanted(b, gtu_kernel_name(kernel), kernels) && time_left(b)) {
+			    wanted(b, gtu_kernel_name(kernel), kernels) && bench_gpu_time_left(b)) {
 				rc = run_row(b, algorithm, c, kernel, err);
 				if (leaves_others(rc))
 					rc = leave_out(b, bench_algorithm[algorithm].name, c, gtu_kernel_name(kernel), err);
@@ -354,34 +358,7 @@ static unsigned configs_of(const struct gpu_bench *b, struct config *c)
 	return n;
 }
 
-static bool wanted_over_cards(void *bench, const char *algorithm)
-{
-	return wanted(bench, algorithm, subjects) && time_left(bench);
-}
-
-/* The first result of each source, over one card, is compared with the reference if the user asks for it. */
-static bool check_over_cards(void *bench, unsigned algorithm, unsigned source)
-{
-	struct gpu_bench *b = bench;
-	const unsigned i = bench_algorithm[algorithm].by_source ? source : 0;
-
-	if (b->verify && !b->hash[algorithm][i] && bench_check_reference(b, algorithm, b->source[source], NULL))
-		return false;
-	return bench_same_result(b, algorithm, i);
-}
-
-static int run_over_cards(struct gpu_bench *b, struct gtu_error *err)
-{
-	const struct bench_cards_run run = {
-		.device = b->device, .graph = b->name, .g = &b->g, .source = b->source, .sources = b->sources,
-		.sssp_sources = b->sssp_sources, .iterations = b->iterations, .table = b->table, .result = b->result,
-		.wanted = wanted_over_cards, .check = check_over_cards, .user = b,
-	};
-
-	return bench_cards_run(&run, &b->cards, err);
-}
-
-static int run_graph(struct gpu_bench *b, const char *name, struct gtu_error *err)
+int bench_gpu_run_graph(struct gpu_bench *b, const char *name, uint32_t cards, struct gtu_error *err)
 {
 	struct config config[CONFIGS_MAX];
 	unsigned n, i;
@@ -389,10 +366,10 @@ static int run_graph(struct gpu_bench *b, const char *name, struct gtu_error *er
 	int rc;
 
 	for (i = 0; i < BENCH_ALGORITHMS; i++)
-		words = wanted_algorithm(b, i) && bench_algorithm[i].words > words ? bench_algorithm[i].words : words;
+		words = bench_gpu_wants(b, i) && bench_algorithm[i].words > words ? bench_algorithm[i].words : words;
 	rc = bench_gpu_graph_open(b, name, wanted(b, "sssp", subjects), words, err);
 	if (b->several) {
-		rc = rc ? rc : run_over_cards(b, err);
+		rc = rc ? rc : bench_cards_run(b, cards, err);
 		bench_gpu_graph_close(b);
 		return rc;
 	}
@@ -401,7 +378,7 @@ static int run_graph(struct gpu_bench *b, const char *name, struct gtu_error *er
 		       "mean ms", "min", "max", "steps", "share", "M edges/s", "GB link", "GB card", "M TEPS", "cold ms",
 		       "place", "cache", "setup", "result");
 	n = rc ? 0 : configs_of(b, config);
-	for (i = 0; i < n && !rc && time_left(b); i++)
+	for (i = 0; i < n && !rc && bench_gpu_time_left(b); i++)
 		rc = run_config(b, &config[i], err);
 	bench_gpu_graph_close(b);
 	return rc;
@@ -494,7 +471,9 @@ static int parse(int argc, char **argv, struct gpu_bench *b)
 {
 	static const struct option options[] = {
 		{ "graph", required_argument, NULL, 'g' },
+		{ "weak", required_argument, NULL, 'W' },
 		{ "device", required_argument, NULL, 'd' },
+		{ "exchange", required_argument, NULL, 'x' },
 		{ "only", required_argument, NULL, 'o' },
 		{ "sources", required_argument, NULL, 's' },
 		{ "sssp-sources", required_argument, NULL, 'S' },
@@ -520,10 +499,12 @@ static int parse(int argc, char **argv, struct gpu_bench *b)
 	while (good && (opt = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
 		switch (opt) {
 		case 'g':
-			if (b->graphs == 16)
-				return cli_usage("--graph can be given at most 16 times");
-			b->graph[b->graphs++] = optarg;
+		case 'W':
+			if (b->graphs + b->weaks == BENCH_GRAPHS)
+				return cli_usage("--graph and --weak can be given at most %d times", BENCH_GRAPHS);
+			*(opt == 'g' ? &b->graph[b->graphs++] : &b->weak[b->weaks++]) = optarg;
 			break;
+		case 'x': good = bench_cards_take_ways(&b->cards, optarg); break;
 		case 'd': b->device = optarg; break;
 		case 'o': b->only = optarg; good = only_is_known(optarg); break;
 		case 's': good = count_option("--sources", optarg, 64, &b->sources); break;
@@ -556,7 +537,7 @@ static int parse(int argc, char **argv, struct gpu_bench *b)
 		return CLI_USAGE;
 	if (b->ranked && b->graphs != 1)
 		return cli_usage("--ranks needs exactly one --graph, but %u are given", b->graphs);
-	if (!b->graphs)
+	if (!b->graphs && !b->weaks)
 		b->graph[b->graphs++] = "kronecker:22";
 	return CLI_DONE;
 }
@@ -585,6 +566,8 @@ int bench_gpu(int argc, char **argv)
 	if (!rc)
 		gtu_ranks_of(b.dev, &rank, &cards);
 	b.several = cards > 1;
+	if (!rc && !b.several && (b.weaks || b.cards.ways))
+		rc = gtu_fail(&err, GTU_ERR_USAGE, "--weak and --exchange are for several cards, not for %s", b.device);
 	if (!rc && b.several && b.plot)
 		rc = gtu_fail(&err, GTU_ERR_USAGE, "--plot is for one card, not for %s", b.device);
 	if (!rc && b.table)
@@ -592,11 +575,13 @@ int bench_gpu(int argc, char **argv)
 	if (!rc && !b.several && wanted(&b, "link", subjects))
 		rc = measure_link(&b, &err);
 	for (i = 0; i < BENCH_ALGORITHMS; i++)
-		traversals = traversals || wanted_algorithm(&b, i);
-	for (i = 0; i < b.graphs && !rc && traversals && time_left(&b); i++)
-		rc = run_graph(&b, b.graph[i], &err);
+		traversals = traversals || bench_gpu_wants(&b, i);
+	for (i = 0; i < b.graphs && !rc && traversals && bench_gpu_time_left(&b); i++)
+		rc = bench_gpu_run_graph(&b, b.graph[i], 0, &err);
+	for (i = 0; i < b.weaks && !rc && traversals && bench_gpu_time_left(&b); i++)
+		rc = bench_cards_weak(&b, b.weak[i], &err);
 	cli_clear_bar();
-	if (!rc && traversals && !b.rows && b.left_out)
+	if (!rc && traversals && !b.rows && !b.cards.rows && b.left_out)
 		rc = gtu_fail(&err, GTU_ERR_FAIL, "all %u rows were left out", b.left_out);
 	if (!rc)
 		rc = bench_write(b.json, b.plot, gpu_bench_json, &b, report_chart_gpu, &err);

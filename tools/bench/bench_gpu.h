@@ -11,6 +11,8 @@
 #include "bench_gpu_ranks.h"
 
 #define GPU_ROWS_MAX	512
+#define BENCH_GRAPHS	16		/* of --graph, and of --weak */
+#define BENCH_GRAPHS_OPENED	256
 
 struct gpu_row {
 	const char *graph, *algorithm;
@@ -30,8 +32,8 @@ struct gpu_row {
 struct gpu_bench {
 	struct gtu_device *dev;
 	const char *only, *json, *plot, *device;
-	const char *graph[16];
-	unsigned graphs, sources, sssp_sources;
+	const char *graph[BENCH_GRAPHS], *weak[BENCH_GRAPHS];
+	unsigned graphs, weaks, sources, sssp_sources;
 	uint32_t iterations;
 	uint64_t link_bytes, memory[8];
 	unsigned memories;
@@ -56,8 +58,9 @@ struct gpu_bench {
 	struct bench_ranks ranks[BENCH_RANKS_MAX];
 	unsigned ranked;
 	struct {			/* the graphs that were opened */
+		char name[256];
 		uint64_t n, m, source[64];
-	} opened_graph[16];
+	} opened_graph[BENCH_GRAPHS_OPENED];
 	unsigned graphs_opened;
 	bool several;			/* the device is a list of cards */
 	struct bench_cards cards;
@@ -72,6 +75,11 @@ int bench_gpu(int argc, char **argv);
  */
 int bench_gpu_graph_open(struct gpu_bench *b, const char *name, bool weighted, uint32_t words, struct gtu_error *err);
 void bench_gpu_graph_close(struct gpu_bench *b);
+/* Measure the graph @name; @cards: of a series of --weak over so many cards, or 0. */
+int bench_gpu_run_graph(struct gpu_bench *b, const char *name, uint32_t cards, struct gtu_error *err);
+/* Whether --only wants an algorithm; whether --seconds and the user let the next row begin. */
+bool bench_gpu_wants(const struct gpu_bench *b, unsigned algorithm);
+bool bench_gpu_time_left(const struct gpu_bench *b);
 void gpu_bench_print_row(const struct gpu_bench *b, const struct gpu_row *r);
 void gpu_bench_json(const void *subject, FILE *to);
 

@@ -48,7 +48,10 @@ int bench_gpu_graph_open(struct gpu_bench *b, const char *name, bool weighted, u
 
 	if (rc)
 		return rc;
-	b->name = name;
+	if (b->graphs_opened == BENCH_GRAPHS_OPENED)
+		return gtu_fail(err, GTU_ERR_FAIL, "more than %d graphs", BENCH_GRAPHS_OPENED);
+	snprintf(b->opened_graph[b->graphs_opened].name, sizeof(b->opened_graph[0].name), "%s", name);
+	b->name = b->opened_graph[b->graphs_opened].name;
 	b->by_rule = !b->opened;
 	if (b->opened)
 		b->g = *b->opened;

@@ -92,7 +92,7 @@ void gpu_bench_json(const void *subject, FILE *to)
 	json_begin_array(&j, "graphs");
 	for (i = 0; i < b->graphs_opened; i++) {
 		json_begin_object(&j, NULL);
-		json_string(&j, "graph", b->graph[i]);
+		json_string(&j, "graph", b->opened_graph[i].name);
 		json_u64(&j, "vertices", b->opened_graph[i].n);
 		json_u64(&j, "edges", b->opened_graph[i].m);
 		json_begin_array(&j, "sources");

@@ -66,5 +66,7 @@ int gpu_betweenness_check(const struct gpu_run *r);
 int gpu_paths_overflow(const struct gpu_run *r, uint64_t source);
 /* GTU_ERR_UNSUPPORTED for a vertex with too many edges. */
 int gpu_cores_check(const struct gpu_run *r);
+/* Count the neighbours of own vertices into @left, without themselves, and give none a @core; @queue: memory for all items. */
+int gpu_cores_begin(struct gpu_run *r, CUdeviceptr left, CUdeviceptr core, CUdeviceptr queue);
 
 #endif

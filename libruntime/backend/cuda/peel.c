@@ -24,6 +24,19 @@ int gpu_cores_check(const struct gpu_run *r)
 	return 0;
 }
 
+int gpu_cores_begin(struct gpu_run *r, CUdeviceptr left, CUdeviceptr core, CUdeviceptr queue)
+{
+	uint64_t items;
+	void *state[] = { &left, &core, NULL }, *loops[] = { &queue, &items, &left, NULL };
+	int rc = gpu_run_launch(r, "cores_begin", NULL, false, r->graph.n, state);
+
+	if (!rc)
+		rc = gpu_visit_collect(r, 0, 0, queue, &items);
+	if (!rc && items)
+		rc = gpu_run_launch(r, "cores_loops", NULL, true, items * 32, loops);
+	return rc;
+}
+
 /* One launch of many rounds. */
 static int peel(struct cores *c)
 {
@@ -57,17 +70,11 @@ static int peel_all(struct cores *c)
 		{ "remaining vertices", 4 * (n / 2 + n / 4 + 1), &c->rest },
 		{ "rounds", sizeof(struct gpu_level) * GPU_LOOP_STEPS, &c->log },
 	};
-	void *state[] = { &c->left, &c->core, NULL }, *loops[] = { &c->queue[0], &c->items, &c->left, NULL };
 	int rc = gpu_run_allocate(r, part, 6);
 
 	gtu_phase(&r->phases, "traverse");
 	if (!rc)
-		rc = gpu_run_launch(r, "cores_begin", NULL, false, n, state);
-	if (!rc)
-		rc = gpu_visit_collect(r, 0, 0, c->queue[0], &c->items);
-	if (!rc && c->items)
-		rc = gpu_run_launch(r, "cores_loops", NULL, true, c->items * 32, loops);
-	c->items = 0;
+		rc = gpu_cores_begin(r, c->left, c->core, c->queue[0]);
 	for (c->remaining = n; !rc && c->remaining;)
 		rc = peel(c);
 	return rc;

@@ -19,7 +19,7 @@ struct centrality {
 	CUdeviceptr queue, outbox, received;	/* of all levels, behind each other */
 	uint64_t stride;			/* elements that a rank can send to this one in a search */
 	/*
-	 * What there was before each level: its first item, and by rank the elements sent and received.
+	 * The state before each level: its first item, and by rank the elements sent and received.
 	 */
 	uint64_t *before, most;
 	uint64_t items;				/* of the last level */

@@ -114,20 +114,13 @@ static int prepare(struct cores *c)
 	struct gpu_ranks *k = c->k;
 	struct gpu_run *r = &k->r;
 	const uint64_t n = r->graph.n;
-	void *state[] = { &c->left, &c->core, NULL }, *loops[] = { &c->queue[0], &c->items, &c->left, NULL };
 	int rc = gpu_run_allocate(r, (struct gpu_part[]){
 		{ "neighbours left", 4 * n, &c->left }, { "cores", 4 * n, &c->core },
 		{ "queue", gpu_ranks_queue_bytes(k), &c->queue[0] }, { "next queue", gpu_ranks_queue_bytes(k), &c->queue[1] },
 		{ "outbox", ELEMENT * gpu_ranks_outbox(k), &c->outbox } }, 5);
 
 	gtu_phase(&r->phases, "traverse");
-	if (!rc)
-		rc = gpu_run_launch(r, "cores_begin", NULL, false, n, state);
-	if (!rc)
-		rc = gpu_visit_collect(r, 0, 0, c->queue[0], &c->items);
-	if (!rc && c->items)
-		rc = gpu_run_launch(r, "cores_loops", NULL, true, c->items * 32, loops);
-	return rc;
+	return rc ? rc : gpu_cores_begin(r, c->left, c->core, c->queue[0]);
 }
 
 static int peel_all(struct cores *c)

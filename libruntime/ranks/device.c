@@ -473,7 +473,8 @@ const char *gtu_ranks_link(const struct gtu_device *dev)
 int gtu_ranks_set_exchange(struct gtu_device *dev, enum gtu_ranks_exchange way, struct gtu_error *err)
 {
 	if (!gtu_has_ranks(dev) || !gtu_rank_traverses(dev->member[0]))
-		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%s is not a device of GPUs as ranks", dev->info.path);
+		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%s is not a device of GPUs as ranks",
+				dev ? dev->info.path : "no device");
 	if (way > GTU_EXCHANGE_HOST)
 		return gtu_fail(err, GTU_ERR_USAGE, "exchange %u does not exist: use 0 to %u", way, GTU_EXCHANGE_HOST);
 	ranks_of(dev)->way = way;

@@ -319,6 +319,7 @@ TEST(exchanges_that_are_refused)
 	open_fakes();
 	g = small_graph(&value);
 	open_device();
+	FAILS(gtu_ranks_set_exchange(NULL, GTU_EXCHANGE_NCCL, &err), GTU_ERR_UNSUPPORTED, "no device is not a device of GPUs");
 	FAILS(gtu_ranks_set_exchange(dev, GTU_EXCHANGE_NCCL, &err), GTU_ERR_UNSUPPORTED, "is not a device of GPUs as ranks");
 	open_list("cuda:0,1,2");
 	FAILS(gtu_ranks_set_exchange(over, GTU_EXCHANGE_HOST + 1, &err), GTU_ERR_USAGE, "exchange 5 does not exist: use 0 to 4");

@@ -92,6 +92,29 @@ cat "$out" "$err" >said
 says "gpu-compare names the unknown graph" lattice said
 always
 
+# run-emogi with programs of EMOGI's form
+mkdir emogi
+for x in bfs cc sssp pagerank; do
+	printf '#!/bin/sh\necho "$0 $*" >>emogi.calls\n[ -e "$2" ] || exit 1\necho "run   0: time     %s ms"\n' 12.5 >emogi/$x
+	sed 's/12.5/7.5/' emogi/$x >emogi/${x}_32
+done
+printf '#!/bin/sh\necho "total time: 3.25 ms"\n' >emogi/cc_32
+chmod +x emogi/*
+printf '#!/bin/sh\necho "$*" >>calls; for last; do :; done; echo graph >"$last"; echo graph >"$last.col"\n' >convert
+chmod +x convert
+printf '5\n7\n11\n' >list
+emogi() { env GTU=./convert EMOGI=emogi EMOGI_SOURCES=2 "$root/tools/bench/run-emogi" "$@"; }
+prints "run-emogi prints the mean time" "^7.500000$" emogi bfs k.gtu list ranks
+holds "EMOGI runs from two sources, merged and aligned, in managed memory" \
+	test "$(grep -c -- "emogi/bfs_32 -f k.bel -r [57] -t 1 -m 2" emogi.calls)" = 2
+holds "the graph is converted" grep -q "^convert --quiet --adapt k.gtu k.bel$" calls
+prints "run-emogi runs components once" "^3.250000$" emogi cc k.gtu list ranks
+prints "run-emogi takes 8 bytes an edge" "^12.500000$" env EMOGI_BYTES=8 GTU=./convert EMOGI=emogi "$root/tools/bench/run-emogi" pr k.gtu list
+exits 77 "run-emogi does not have betweenness" emogi bc k.gtu list ranks
+exits 2 "run-emogi needs EMOGI's folder" "$root/tools/bench/run-emogi" bfs k.gtu list
+printf '#!/bin/sh\necho nothing\n' >emogi/sssp_32
+fails_with 1 "run-emogi fails where a program prints no time" "sssp_32 printed no time" emogi sssp k.gtu list ranks
+
 # gap-sources.h before a program of GAP's form
 given "there is no C++ compiler" command -v g++
 mkdir -p src

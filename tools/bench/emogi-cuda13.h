@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Lets nvcc of CUDA 13 compile EMOGI's code (github.com/illinois-impact/EMOGI), which names a device by its number where CUDA 13
- * takes a location. The code stays as it is:
+ * takes a location. Their code is unchanged:
  *
  *	make NVCCFLAGS="-gencode arch=compute_90,code=sm_90 -include PATH/emogi-cuda13.h"
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Gives the GAP reference's programs (github.com/sbeamer/gapbs) the sources of gtu bench gpu, and takes their ranks. It is
- * included before their code, which stays as it is:
+ * included before their code, which is unchanged:
  *
  *	make CXX="g++ -Isrc -include PATH/gap-sources.h"
  *

@@ -48,7 +48,7 @@ static int check_unit(struct gtu_alg *a)
 	if (gtu_has_ranks(a->dev))
 		return gtu_fail(a->err, GTU_ERR_UNSUPPORTED,
 				"%s does not run over several devices: only bfs, sssp, pagerank, components, "
-				"betweenness and cores do", a->name);
+				"betweenness, cores and label propagation do", a->name);
 	if (a->opt->unit == GTU_WITH_GPU)
 		return gtu_fail(a->err, GTU_ERR_UNSUPPORTED,
 				"%s does not run on a GPU", a->name);

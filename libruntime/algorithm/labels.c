@@ -12,6 +12,7 @@
 
 #include "shares.h"
 #include "for_each_edge.h"
+#include "libruntime/support/ranked.h"
 #include "libruntime/support/traverse.h"
 
 #define ITERATIONS	10
@@ -377,6 +378,8 @@ int gtu_label_propagation(struct gtu_device *dev, const struct gtu_graph *g,
 	uint64_t v;
 	int rc;
 
+	if (gtu_has_ranks(dev))
+		return gtu_run_ranked(dev, g, GTU_RANKED_LABELS, opt, label, stats, err);
 	if (opt->unit == GTU_WITH_GPU)
 		return propagate_on_gpu(dev, g, opt, label, stats, err);
 	l = calloc(1, sizeof(*l));

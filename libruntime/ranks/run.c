@@ -19,6 +19,7 @@ static const struct {
 	[GTU_RANKED_COMPONENTS] = { "components", gtu_ranked_components, .flat = true },
 	[GTU_RANKED_BETWEENNESS] = { "betweenness", gtu_ranked_betweenness, false, false },
 	[GTU_RANKED_CORES] = { "cores", gtu_ranked_cores, false, true },
+	[GTU_RANKED_LABELS] = { "label propagation", gtu_ranked_labels, .flat = true },
 };
 
 /* ---- Agreement ----------------------------------------------------------------------------------- */

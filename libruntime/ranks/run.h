@@ -36,6 +36,7 @@ int gtu_ranked_pagerank(struct gtu_ranked *k);
 int gtu_ranked_components(struct gtu_ranked *k);
 int gtu_ranked_betweenness(struct gtu_ranked *k);
 int gtu_ranked_cores(struct gtu_ranked *k);
+int gtu_ranked_labels(struct gtu_ranked *k);
 
 /* Run on one rank. @dev: its device, or NULL; @part: the graph placed on it, if it is a GPU. */
 struct gtu_rank_graph;

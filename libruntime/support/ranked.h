@@ -7,7 +7,7 @@
 
 enum gtu_ranked_algorithm {
 	GTU_RANKED_BFS, GTU_RANKED_SSSP, GTU_RANKED_PAGERANK, GTU_RANKED_COMPONENTS, GTU_RANKED_BETWEENNESS,
-	GTU_RANKED_CORES, GTU_RANKED_ALGORITHMS
+	GTU_RANKED_CORES, GTU_RANKED_LABELS, GTU_RANKED_ALGORITHMS
 };
 
 /* Whether @dev (may be NULL) is a list of devices or of gtu_open_ranks(). (ranks/device.c) */

@@ -7,7 +7,7 @@ exits 0 "generate makes a graph" gtu --quiet generate kronecker --scale 10 --wei
 # lists, without MPI
 for device in model,model model,model,model none,none; do
 	unit=$([ $device = none,none ] && echo none || echo scu)
-	for algorithm in bfs sssp pr cc bc kc; do
+	for algorithm in bfs sssp pr cc bc kc cdlp; do
 		verified "$algorithm over $device gives the right values" gtu run $algorithm k.gtu --device $device --unit $unit --verify
 		says "$algorithm over $device says how many ranks there are" "^ranks     $(tr ',' '\n' <<<$device | wc -l); all sent [0-9,]+ bytes" "$out"
 	done
@@ -46,7 +46,7 @@ ranks() { # NUMBER COMMAND...
 	timeout 120 mpirun -n "$@"
 }
 
-for algorithm in bfs sssp pr cc bc kc; do
+for algorithm in bfs sssp pr cc bc kc cdlp; do
 	exits 0 "gtu run $algorithm writes the values of one process" gtu --quiet run $algorithm k.gtu --unit none --sources 4 --output one.txt
 	for n in 2 3 5; do
 		verified "$algorithm over $n processes gives the right values" ranks $n gtu run $algorithm k.gtu --unit none --sources 4 --verify

@@ -455,6 +455,7 @@ TEST(what_is_refused)
 	FAILS(gtu_betweenness(over, g, &opt, (double *)value, NULL, &err), GTU_ERR_USAGE, "source vertex 128 is out of range");
 	opt.sources = NULL;
 	opt.source_count = 0;
+	FAILS(gtu_label_propagation(over, g, &opt, value, NULL, &err), GTU_ERR_UNSUPPORTED, "label propagation does not run over several GPUs");
 	opt.kernel = GTU_KERNEL_NAIVE;
 	FAILS(gtu_bfs(over, g, &opt, value, NULL, &err), GTU_ERR_UNSUPPORTED, "the paper's kernels (naive)");
 	opt.kernel = 0;

@@ -30,7 +30,7 @@ static const char *label(const char *what, unsigned size, const struct gtu_algor
 #define RANKS_RUN(what, size, opt, call) CHECKF(!(call), "%s: %s", label(what, size, opt), err.text)
 
 struct expected {
-	uint64_t *level, *component, *core;
+	uint64_t *level, *component, *core, *label;
 	double *distance, *rank, *score;
 	uint64_t sources[2];
 };
@@ -42,6 +42,7 @@ static void expect(const struct gtu_graph *g, struct expected *e)
 	e->level = test_alloc(g->n, 8);
 	e->component = test_alloc(g->n, 8);
 	e->core = test_alloc(g->n, 8);
+	e->label = test_alloc(g->n, 8);
 	e->distance = test_alloc(g->n, 8);
 	e->rank = test_alloc(g->n, 8);
 	e->score = test_alloc(g->n, 8);
@@ -50,6 +51,7 @@ static void expect(const struct gtu_graph *g, struct expected *e)
 	CHECK(!reference_bfs(g, e->sources[0], e->level));
 	CHECK(!reference_components(g, e->component));
 	CHECK(!reference_cores(g, e->core));
+	CHECK(!reference_labels(g, 5, e->label));
 	CHECK(!reference_sssp(g, e->sources[0], e->distance));
 	CHECK(!reference_pagerank(g, 0.85, 5, e->rank, &change));
 	CHECK(!reference_betweenness(g, e->sources, 2, e->score));
@@ -93,6 +95,8 @@ static void check_over(const struct gtu_graph *g, const struct expected *e, stru
 	CHECK_EQ(s.edges, g->m);
 	RANKS_RUN("cores", size, &opt, gtu_cores(over, g, &opt, integer, &s, &err));
 	same_integers(integer, e->core, g->n, label("cores", size, &opt));
+	RANKS_RUN("labels", size, &opt, gtu_label_propagation(over, g, &opt, integer, &s, &err));
+	same_integers(integer, e->label, g->n, label("labels", size, &opt));
 	RANKS_RUN("betweenness", size, &opt, gtu_betweenness(over, g, &opt, real, &s, &err));
 	same_reals(real, e->score, g->n, 1e-9, label("betweenness", size, &opt));
 }

@@ -21,7 +21,7 @@ struct job {
 
 typedef int algorithm_fn(struct gtu_device *dev, const struct gtu_graph *g, const struct gtu_algorithm_options *opt,
 			 void *values, struct gtu_algorithm_stats *stats, struct gtu_error *err);
-#define ALGORITHMS 6
+#define ALGORITHMS 7
 static const struct {
 	const char *name;
 	algorithm_fn *run;
@@ -32,6 +32,7 @@ static const struct {
 	{ "components", (algorithm_fn *)(void *)gtu_components, false },
 	{ "betweenness", (algorithm_fn *)(void *)gtu_betweenness, true },
 	{ "cores", (algorithm_fn *)(void *)gtu_cores, false },
+	{ "labels", (algorithm_fn *)(void *)gtu_label_propagation, false },
 };
 
 /* A value of /proc/self/status in bytes. */
@@ -99,6 +100,7 @@ static void expect(const struct job *job, void *values)
 	case 3: CHECK(!reference_components(g, values)); break;
 	case 4: CHECK(!reference_betweenness(g, job->opt.sources, job->opt.source_count, values)); break;
 	case 5: CHECK(!reference_cores(g, values)); break;
+	case 6: CHECK(!reference_labels(g, job->opt.iterations, values)); break;
 	}
 }
 
@@ -579,6 +581,39 @@ TEST(bytes_of_components)
 		}
 		CHECKF(sent <= targets * 4 * 5 / 4, "%u ranks sent %" PRIu64 " bytes for %" PRIu64 " targets", sizes[i], sent,
 		       targets);
+	}
+}
+
+/* Label propagation: 8 bytes for each vertex to each other rank in an iteration, or 12 for each label that changed. */
+TEST(bytes_of_labels)
+{
+	struct gtu_graph *g = kronecker(9, true);
+	struct job job = job_of(g, 6);
+	uint64_t *label[2] = { test_alloc(g->n, 8), test_alloc(g->n, 8) };
+
+	for (uint64_t v = 0; v < g->n; v++)
+		label[0][v] = v;
+	same_results(&job, 5);
+	for (uint32_t r = 0; r < 5; r++) {
+		uint64_t want = 0, own = rank_reports[r].end - rank_reports[r].first, left = 1;
+
+		for (unsigned i = 1; i <= job.opt.iterations && left; i++) {
+			uint64_t changed = 0;
+
+			CHECK(!reference_labels(g, i, label[i & 1]));
+			if (i == 1)
+				for (uint64_t v = 0; v < g->n; v++)
+					label[0][v] = v;
+			for (uint64_t v = left = 0; v < g->n; v++) {
+				const bool differs = label[0][v] != label[1][v];
+
+				left += differs;
+				changed += differs && v >= rank_reports[r].first && v < rank_reports[r].end;
+			}
+			want += 4 * (12 * changed < 8 * own ? 12 * changed : 8 * own);
+		}
+		CHECK_EQ(rank_reports[r].traffic.value_bytes, want);
+		CHECK(want > 0);
 	}
 }
 

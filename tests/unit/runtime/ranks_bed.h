@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* A run of each algorithm over ranks in processes, and its results. */
+#ifndef GTU_RANKS_BED_H
+#define GTU_RANKS_BED_H
+
+#include "socket_ranks.h"
+#include "subjects.h"
+
+static const unsigned sizes[] = { 1, 2, 3, 5, 8 };
+
+struct job {
+	const struct gtu_graph *g;	/* whole; or path */
+	const char *path;
+	const char *spec;
+	unsigned what;			/* index of algorithms[] */
+	struct gtu_algorithm_options opt;
+	void *result;			/* shared memory: rank 0's, gathered */
+	uint32_t odd;			/* the rank that differs, and how */
+	enum { ODD_NONE, ODD_GRAPH, ODD_SIZE, ODD_OPTION, ODD_ALGORITHM, ODD_SPEC, ODD_MEMBER } how;
+	const struct gtu_graph *other;
+};
+
+typedef int algorithm_fn(struct gtu_device *dev, const struct gtu_graph *g, const struct gtu_algorithm_options *opt,
+			 void *values, struct gtu_algorithm_stats *stats, struct gtu_error *err);
+#define ALGORITHMS 7
+static const struct {
+	const char *name;
+	algorithm_fn *run;
+	bool real;
+} algorithms[ALGORITHMS] = {
+	{ "bfs", (algorithm_fn *)(void *)gtu_bfs, false }, { "sssp", (algorithm_fn *)(void *)gtu_sssp, true },
+	{ "pagerank", (algorithm_fn *)(void *)gtu_pagerank, true },
+	{ "components", (algorithm_fn *)(void *)gtu_components, false },
+	{ "betweenness", (algorithm_fn *)(void *)gtu_betweenness, true },
+	{ "cores", (algorithm_fn *)(void *)gtu_cores, false },
+	{ "labels", (algorithm_fn *)(void *)gtu_label_propagation, false },
+};
+
+/* A value of /proc/self/status in bytes. */
+static inline uint64_t memory_of(const char *key)
+{
+	FILE *f = fopen("/proc/self/status", "r");
+	unsigned long long kib = 0;
+	char line[256];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, key, strlen(key)))
+			sscanf(line + strlen(key), ": %llu", &kib);
+	if (f)
+		fclose(f);
+	return kib << 10;
+}
+
+static inline void work(const struct gtu_ranks *ranks, struct rank_report *r, void *context)
+{
+	struct job job = *(struct job *)context;
+	struct gtu_algorithm_stats stats;
+	struct gtu_device *d = NULL;
+	struct gtu_graph *part = NULL;
+	struct gtu_ranks own = *ranks;
+	const uint64_t before = memory_of("VmRSS");
+	void *values = NULL;
+
+	if (job.odd == ranks->rank) {
+		if (job.how == ODD_GRAPH || job.how == ODD_SIZE)
+			job.g = job.other;
+		job.opt.source += job.how == ODD_OPTION;
+		job.what += job.how == ODD_ALGORITHM;
+		if (job.how == ODD_SPEC)
+			job.spec = "/dev/no-such-device";
+		own.bytes -= job.how == ODD_MEMBER;
+	}
+	r->rc = gtu_open_ranks(job.spec, &own, &d, &r->err);
+	if (!r->rc && job.path)
+		r->rc = gtu_graph_open_part(d, job.path, NULL, &part, &r->err);
+	if (!r->rc)
+		r->rc = gtu_ranks_range(d, part ? part : job.g, &r->first, &r->end, &r->err);
+	/* exactly the rank's values, so that a sanitizer sees a write beyond them */
+	values = malloc((r->end - r->first) * 8 + 1);
+	if (!r->rc)
+		r->rc = algorithms[job.what].run(d, part ? part : job.g, &job.opt, values, &stats, &r->err);
+	r->bytes = memory_of("VmHWM") - before;
+	if (d)
+		gtu_ranks_get_traffic(d, &r->traffic);
+	if (!r->rc && job.result)
+		r->rc = gtu_ranks_gather(d, part ? part : job.g, values, 8, job.result, &r->err);
+	free(values);
+	gtu_graph_close(part);
+	gtu_close(d);
+}
+
+static inline void expect(const struct job *job, void *values)
+{
+	const struct gtu_graph *g = job->g;
+	double change;
+
+	switch (job->what) {
+	case 0: CHECK(!reference_bfs(g, job->opt.source, values)); break;
+	case 1: CHECK(!reference_sssp(g, job->opt.source, values)); break;
+	case 2: CHECK(!reference_pagerank(g, 0.85, job->opt.iterations, values, &change)); break;
+	case 3: CHECK(!reference_components(g, values)); break;
+	case 4: CHECK(!reference_betweenness(g, job->opt.sources, job->opt.source_count, values)); break;
+	case 5: CHECK(!reference_cores(g, values)); break;
+	case 6: CHECK(!reference_labels(g, job->opt.iterations, values)); break;
+	}
+}
+
+static inline void all_fine(uint32_t size)
+{
+	for (uint32_t i = 0; i < size; i++) {
+		CHECKF(rank_reports[i].done, "rank %u did not end by itself", i);
+		CHECKF(!rank_reports[i].rc, "rank %u of %u: %s", i, size, rank_reports[i].err.text);
+	}
+}
+
+static inline struct gtu_graph *kronecker(uint32_t scale, bool directed)
+{
+	return generate((struct gtu_generate_options){ .kind = GTU_GEN_KRONECKER, .scale = scale, .degree = 8, .seed = 1,
+						       .directed = directed, .random_weights = 50 });
+}
+
+static const uint64_t sources[] = { 1, 2 };
+
+static inline struct job job_of(const struct gtu_graph *g, unsigned what)
+{
+	return (struct job){ .g = g, .spec = "none", .what = what, .result = shared_memory((g->n + 1) * 8),
+			     .opt = { .unit = GTU_WITH_NONE, .source = 1, .iterations = 4, .direction = GTU_PUSH_OR_PULL,
+				      .sources = sources, .source_count = 2 } };
+}
+
+static inline void same_results(struct job *job, uint32_t size)
+{
+	void *want = test_alloc(job->g->n, 8);
+	char name[64];
+
+	expect(job, want);
+	memset(job->result, 0x55, job->g->n * 8);
+	run_ranks(size, work, job, 0, FAULT_NONE, 0);
+	all_fine(size);
+	snprintf(name, sizeof(name), "%s over %u processes%s", algorithms[job->what].name, size, job->path ? ", parts" : "");
+	if (algorithms[job->what].real)
+		same_reals(job->result, want, job->g->n, job->what == 1 ? 0 : 1e-9, name);
+	else
+		same_integers(job->result, want, job->g->n, name);
+}
+
+/* Every rank that lives has returned an error, with a sentence that names a rank. */
+static inline void all_failed(uint32_t size, uint32_t faulty, const char *what, unsigned at)
+{
+	for (uint32_t i = 0; i < size; i++) {
+		if (i == faulty && !rank_reports[i].done)
+			continue;
+		CHECKF(rank_reports[i].rc < 0 && strstr(rank_reports[i].err.text, "rank "), "%s, fault %u in rank %u: rank %u gives "
+		       "%d \"%s\"", what, at, faulty, i, rank_reports[i].rc, rank_reports[i].err.text);
+	}
+}
+
+#endif

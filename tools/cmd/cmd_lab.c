@@ -2,6 +2,9 @@
 /* gtu lab: lists machines, repeats the papers' experiments, checks the laboratory's counts. */
 #include <errno.h>
 #include <inttypes.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -422,6 +425,18 @@ static int experiment(struct lab_run *run, const char *name, const char *sweep, 
 	return rc;
 }
 
+/*
+ * An experiment makes a machine for each of its runs, of some tens of MiB. Keep that memory for the next one: its page
+ * faults took longer than the simulation of a small graph.
+ */
+static void keep_memory(void)
+{
+#ifdef __GLIBC__
+	mallopt(M_MMAP_THRESHOLD, 32 << 20);	/* the largest value that glibc takes */
+	mallopt(M_TRIM_THRESHOLD, 1 << 30);
+#endif
+}
+
 int cmd_lab(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -456,6 +471,7 @@ int cmd_lab(int argc, char **argv)
 	bool figures = false;
 	int c, rc, what;
 
+	keep_memory();
 	while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
 		switch (c) {
 		case 'F': figures = true; break;

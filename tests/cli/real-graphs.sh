@@ -35,7 +35,7 @@ for file in "$graphs"/*; do
 	for unit in none scu-basic scu iru peg weaver; do
 		verified "bfs over $name is right by $unit" gtu run bfs g.gtu --unit $unit --verify
 		verified "cc over $name is right by $unit" gtu run cc g.gtu --unit $unit --verify
-		verified "pr over $name is right by $unit" gtu run pr g.gtu --iterations 5 --unit $unit --verify
+		verified "pr over $name is right by $unit" gtu run pr g.gtu --iterations 2 --unit $unit --verify
 		case $unit in
 		none | peg | weaver) newer ;;
 		# the unit tests cover the same code on small graphs
@@ -44,7 +44,7 @@ for file in "$graphs"/*; do
 		if [ $unit = peg ] || [ $unit = weaver ]; then
 			for direction in pull auto; do
 				verified "bfs over $name is right by $unit, $direction" gtu run bfs g.gtu --unit $unit --direction $direction --verify
-				verified "pr over $name is right by $unit, $direction" gtu run pr g.gtu --iterations 5 --unit $unit --direction $direction --verify
+				verified "pr over $name is right by $unit, $direction" gtu run pr g.gtu --iterations 2 --unit $unit --direction $direction --verify
 			done
 		fi
 		if [ "$name" = bips98_606.mtx.xz ]; then

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* gtu bench gpu: measures the link, then every algorithm for every placement of the edges. */
+/*
+ * gtu bench gpu: measures the link, then every algorithm for every placement of the edges. One file, because --only
+ * selects links, algorithms, kernels and placements together; checks, graphs and output have files of their own.
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

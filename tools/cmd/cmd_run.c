@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* gtu run: runs an algorithm on a graph by a unit, and checks, prints and writes the results. */
+/*
+ * gtu run: runs an algorithm on a graph by a unit, and checks, prints and writes the results. One file, because each
+ * option has its help, its value and the checks against other options here; what a run does is in tools/run/.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

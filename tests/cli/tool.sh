@@ -52,6 +52,12 @@ for line in "iru   reordering hash +8192 x 80  partition, 4 +81920  80 KB" "peg 
 done
 lacks "gtu info --storage compares equal entries once" "with 80 bits" "$out"
 prints "gtu info --storage names the paper's bits where ours differ" "80 KB with 80 bits: 81920 here" gtu info --storage
+# parameters of the default device, in entries x bits; the SCU's are bytes
+for line in "scu   vector buffer +5120 x 8 " "scu   FIFO of requests +38912 x 8 " "scu   hash requests +18432 x 8 " \
+	"iru   reordering hash +8192 x 96 " "iru   prefetching buffer +256 x 64 " "iru   classifier's queues +256 x 96 " \
+	"iru   ring's buffers +64 x 96 " "peg   balancing registers +1 x 260 "; do
+	says "gtu info --storage prints a line that matches '$line'" "^$line" "$out"
+done
 says "gtu info --storage adds up what it prints" \
 	"^$(awk '/ x / { n = /partition/ ? 4 : /engine/ ? 16 : 1; for (i = 1; i <= NF; i++) if ($i == "x") s += n * $(i - 1) * $(i + 1) / 8 } END { printf "%.0f", s }' "$out") bytes in all copies" "$out"
 check "gtu info --storage leaves out absent units" gtu info --storage --device model:absent_units=iru+zcm

@@ -28,10 +28,8 @@ static const char options_help[] =
 	"  --device D     model (the default: the device in this process), model:KEY=VALUE,...,\n"
 	"                 a device file such as /dev/gtu0, or a GPU such as cuda:0; a list such as\n"
 	"                 model,model or none,none divides the graph among its devices (bfs, sssp,\n"
-	"                 pr, cc, bc, kc, cdlp); cuda:0,1 or cuda:all divides it among GPUs (the same
-"
-	"                 without cdlp); cuda:local under mpirun is the GPU of the rank's place on its host
-"
+	"                 pr, cc, bc, kc, cdlp); cuda:0,1 or cuda:all divides it among GPUs (the same\n"
+	"                 without cdlp); cuda:local under mpirun is the GPU of the rank's place on its host\n"
 	"  --direction D  bfs, pr with peg, weaver or none: push along edges that leave a vertex,\n"
 	"                 pull along edges that lead to it, or auto: bfs pulls while the frontier is large\n"
 	"                 and has many of the remaining edges, pr if edges are stored both ways. Default:\n"

@@ -42,7 +42,7 @@ struct lab_mshr {
 	uint8_t parts; /* requests in flight; over the link, one per run of sectors */
 	uint16_t next_free;
 };
-/* A load that waits for an MSHR; each has space for l1.merges of them. */
+/* Loads that wait for an MSHR, which has room for l1.merges loads. */
 struct lab_waiter {
 	uint32_t warp;
 	uint8_t board;

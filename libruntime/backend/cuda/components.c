@@ -81,7 +81,7 @@ static bool joined(const struct components *c, uint32_t votes, double share)
 
 /*
  * One slice in how many to join first, to find the giant component. In a random graph of degree d, a share f of
- * the lists leaves about exp(-fd) of the others' vertices outside of it, whose lists are read as well, with an own
+ * the lists leaves about exp(-fd) of the others' vertices elsewhere, whose lists are read as well, with an own
  * line each: f + c exp(-fd) is least for f = ln(cd) / d.
  */
 static uint32_t slices(const struct components *c)

@@ -117,7 +117,7 @@ static int generate(const struct gtu_generate_options *opt, const struct gtu_pro
 	return gtu_draw_pairs(&raw->edges, opt->n, opt->n, fill, opt, opt->threads, progress, err);
 }
 
-const struct gtu_generator_entry gtu_generator_ring = { "ring", 1ull << 40, 0, 0, 0, generate };
+const struct gtu_generator_entry gtu_generator_ring = { "ring", 1ull << 40, 0, 0, 0, generate, NULL };
 END
 put "graph.h takes the number of the generator" include/gtu/graph.h 'GTU_GENERATORS' <<<$'\tGTU_GEN_RING,'
 put "generate.h takes the row of the generator" libruntime/graph/generate/generate.h 'G(FEM3D, fem3d)' <<<$'\tG(RING, ring) \\'

@@ -157,7 +157,7 @@ static const struct {
 	struct gtu_read_options opt;
 } bads[] = {
 	{ "a.txt", "", "a.txt: the file is empty", { 0 } },
-	{ "a.txt", "# only\n", "no edges in 1 lines", { 0 } },
+	{ "a.txt", "# only\n", "a.txt: there are no edges in 1 line; an edge is a line of two ids, such as '1 2'", { 0 } },
 	{ "a.txt", "1 2\n3 4\n5 x6\n", "a.txt:3: expected a vertex id in column 2 (0 to 2^63 - 1), found 'x6'", { 0 } },
 	{ "a.txt", "1 2\n-3 4\n", "a.txt:2: expected a vertex id in column 1 (0 to 2^63 - 1), found '-3'", { 0 } },
 	{ "a.txt", "1 2\n3\n", "a.txt:2: expected a vertex id in column 2 (0 to 2^63 - 1), found the end of the line", { 0 } },

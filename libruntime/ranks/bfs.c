@@ -25,7 +25,6 @@ struct search {
 	struct gtu_list row;		/* the same of all ranks of its row */
 	struct gtu_list found, received;
 	struct gtu_part_edges reversed;	/* directed: the edges that enter this rank's rows */
-	struct gtu_alg_for_each_edge back;	/* over them; skips rows that are reached */
 	bool prepared;
 	bool pulling, pulled;		/* the current level pulls; pulling has ended */
 	uint64_t unreached_edges;	/* edges that leave unreached vertices */
@@ -158,7 +157,7 @@ static int pull(struct search *s, int rc)
 			gtu_alg_push(&k->a, &k->rows, row);
 	s->found.count = 0;
 	if (!rc && k->rows.count)
-		rc = gtu_ranked_traverse(k, &s->back, pull_visit, s);
+		rc = gtu_ranked_traverse(k, &k->back, pull_visit, s);
 	gtu_phase(&k->a.phases, "exchange");
 	if (!rc)
 		rc = gtu_part_send_to_owners(&k->part, &k->box, &s->found);
@@ -198,8 +197,8 @@ static int prepare_pulling(struct search *s)
 		return 0;
 	rc = directed ? gtu_part_edges_begin(&k->part, &s->reversed, k->whole, GTU_PART_REVERSED, false) : 0;
 	if (!rc)
-		rc = gtu_ranked_edges_begin(k, &s->back, directed ? &s->reversed.graph : &k->local.graph, 4);
-	s->back.enough = is_reached;
+		rc = gtu_ranked_edges_begin(k, &k->back, directed ? &s->reversed.graph : &k->local.graph, 4);
+	k->back.enough = is_reached;
 	s->prepared = true;
 	return gtu_agree(k->x, rc, &none, 1);
 }
@@ -262,7 +261,7 @@ int gtu_ranked_bfs(struct gtu_ranked *k)
 	rc = gtu_agree(k->x, rc, &none, 1);
 	if (!rc)
 		rc = search(&s);
-	rc = gtu_alg_edges_end(&k->a, &s.back, rc);
+	rc = gtu_alg_edges_end(&k->a, &k->back, rc);
 	gtu_part_edges_end(&s.reversed);
 	free(s.seen);
 	free(s.front);

@@ -17,7 +17,6 @@ struct labels {
 	uint64_t *label;		/* of all vertices */
 	uint64_t *next;			/* of this rank's */
 	struct gtu_part_edges reversed;	/* directed: the edges that lead to this rank's vertices */
-	struct gtu_alg_for_each_edge back;	/* over them */
 	uint64_t first, end;		/* rows of the window */
 	uint64_t *start, *filled;	/* of the rows: where their labels are in gathered[]; how many */
 	uint64_t *gathered, capacity;
@@ -106,7 +105,7 @@ static int propagate(struct labels *s)
 		if (!rc)
 			rc = gtu_ranked_traverse(k, &k->edges, gather, s);
 		if (!rc && s->reversed.row)
-			rc = gtu_ranked_traverse(k, &s->back, gather, s);
+			rc = gtu_ranked_traverse(k, &k->back, gather, s);
 		for (row = s->first; row < s->end && !rc; row++) {
 			v = k->part.first + row;
 			gtu_beat_at(k->x, row);
@@ -176,7 +175,7 @@ static int reverse(struct labels *s)
 	struct gtu_ranked *k = s->k;
 	int rc = gtu_part_edges_begin(&k->part, &s->reversed, k->whole, GTU_PART_REVERSED, false);
 
-	return rc ? rc : gtu_ranked_edges_begin(k, &s->back, &s->reversed.graph, 8);
+	return rc ? rc : gtu_ranked_edges_begin(k, &k->back, &s->reversed.graph, 8);
 }
 
 int gtu_ranked_labels(struct gtu_ranked *k)
@@ -207,7 +206,7 @@ int gtu_ranked_labels(struct gtu_ranked *k)
 			gtu_phases_iteration(&k->a.phases, k->a.opt, k->part.n);
 	}
 	k->a.stats->vertices = gtu_ranked_own(k);
-	rc = gtu_alg_edges_end(&k->a, &s.back, rc);
+	rc = gtu_alg_edges_end(&k->a, &k->back, rc);
 	gtu_part_edges_end(&s.reversed);
 	free(s.label);
 	free(s.start);

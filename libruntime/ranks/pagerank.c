@@ -26,7 +26,6 @@ struct pagerank {
 	double *share, *sum;
 	uint64_t share_first, sum_first;
 	struct gtu_part_edges reversed;	/* pulling in a directed graph */
-	struct gtu_alg_for_each_edge back;	/* over them */
 };
 
 static int push_share(void *context, const struct gtu_alg_batch *batch)
@@ -152,7 +151,7 @@ static int iterate(struct pagerank *s, double *change)
 	k->rows.all = true;
 	k->rows.count = gtu_ranked_rows(k);
 	if (!rc)
-		rc = gtu_ranked_traverse(k, s->reversed.row ? &s->back : &k->edges, s->pull ? pull_share : push_share, s);
+		rc = gtu_ranked_traverse(k, s->reversed.row ? &k->back : &k->edges, s->pull ? pull_share : push_share, s);
 	gtu_phase(&k->a.phases, "exchange");
 	rc = gtu_agree(k->x, fold(s, rc), &none, 1);
 	if (!rc)
@@ -195,7 +194,7 @@ static int reverse(struct pagerank *s)
 	struct gtu_ranked *k = s->k;
 	int rc = gtu_part_edges_begin(&k->part, &s->reversed, k->whole, GTU_PART_REVERSED, false);
 
-	return rc ? rc : gtu_ranked_edges_begin(k, &s->back, &s->reversed.graph, 8);
+	return rc ? rc : gtu_ranked_edges_begin(k, &k->back, &s->reversed.graph, 8);
 }
 
 int gtu_ranked_pagerank(struct gtu_ranked *k)
@@ -229,7 +228,7 @@ int gtu_ranked_pagerank(struct gtu_ranked *k)
 			break;
 	}
 	k->a.stats->vertices = gtu_ranked_own(k);
-	rc = gtu_alg_edges_end(&k->a, &s.back, rc);
+	rc = gtu_alg_edges_end(&k->a, &k->back, rc);
 	gtu_part_edges_end(&s.reversed);
 	free(s.share);
 	free(s.sum);

@@ -20,6 +20,8 @@ struct gtu_ranked {
 	const struct gtu_graph *whole;	/* the caller's, of which this rank's edges may be read */
 	struct gtu_part_edges local;
 	struct gtu_alg_for_each_edge edges;
+	/* the algorithm's, against edges: here, since a.buffers may list its buffers until the run's end */
+	struct gtu_alg_for_each_edge back;
 	struct gtu_alg_frontier rows;	/* rows to traverse; space for all */
 	struct gtu_outbox box;
 	void *result;			/* of this rank's vertices */

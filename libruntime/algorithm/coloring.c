@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "for_each_edge.h"
+#include "libruntime/support/coloring.h"
+#include "libruntime/support/ranked.h"
 #include "libruntime/support/traverse.h"
 
 #define UNCOLORED UINT32_MAX
@@ -29,28 +31,12 @@ struct coloring {
 	uint64_t max;				/* maximum degree */
 };
 
-static uint32_t scatter(uint64_t v)
-{
-	v = (v ^ v >> 33) * 0xff51afd7ed558ccdu;
-	v = (v ^ v >> 33) * 0xc4ceb9fe1a85ec53u;
-	return (uint32_t)(v ^ v >> 33);
-}
-
-/*
- * Sort key: degree in the high half, hash in the low half; higher keys come first, ties by number.
- */
 static uint64_t key_of(const struct gtu_graph *g, uint64_t v)
 {
-	uint64_t first, end, degree;
+	uint64_t first, end;
 
 	gtu_graph_edges(g, v, &first, &end);
-	degree = end - first;
-	return (degree > UINT32_MAX ? UINT32_MAX : degree) << 32 | scatter(v);
-}
-
-static inline bool before(const uint64_t *key, uint64_t u, uint64_t v)
-{
-	return key[u] != key[v] ? key[u] > key[v] : u < v;
+	return gtu_color_key(end - first, v);
 }
 
 /* ---- Rounds ---------------------------------------------------------------------------------- */
@@ -64,7 +50,7 @@ static int count_before(void *context, const struct gtu_alg_batch *batch)
 
 	for (i = 0; i < batch->n; i++)
 		waiting[batch->source[i]] += batch->source[i] != batch->target[i] &&
-					     before(key, batch->target[i], batch->source[i]);
+					     gtu_color_before(key, batch->target[i], batch->source[i]);
 	return 0;
 }
 
@@ -82,7 +68,7 @@ static int release(void *context, const struct gtu_alg_batch *batch)
 	for (i = 0; i < batch->n; i++) {
 		uint64_t u = batch->source[i], v = batch->target[i];
 
-		if (u != v && waiting[v] && before(key, u, v) && !--waiting[v])
+		if (u != v && waiting[v] && gtu_color_before(key, u, v) && !--waiting[v])
 			gtu_alg_push(&c->a, &c->next, v);
 	}
 	return 0;
@@ -277,6 +263,8 @@ int gtu_coloring(struct gtu_device *dev, const struct gtu_graph *g,
 	struct coloring c = { 0 };
 	int rc;
 
+	if (gtu_has_ranks(dev))
+		return gtu_run_ranked(dev, g, GTU_RANKED_COLORING, opt, color, stats, err);
 	if (opt->unit == GTU_WITH_GPU)
 		return gtu_traverse_both_ways(dev, g, GTU_TRAVERSE_COLORING, opt, color, stats, err);
 	rc = gtu_alg_begin(&c.a, "coloring", dev, g, opt, stats, err);

@@ -46,9 +46,7 @@ static int check_unit(struct gtu_alg *a)
 	const struct gtu_info *info;
 
 	if (gtu_has_ranks(a->dev))
-		return gtu_fail(a->err, GTU_ERR_UNSUPPORTED,
-				"%s does not run over several devices: only bfs, sssp, pagerank, components, "
-				"betweenness, cores and label propagation do", a->name);
+		return gtu_refuse_over_ranks(a->dev, a->name, a->err);
 	if (a->opt->unit == GTU_WITH_GPU)
 		return gtu_fail(a->err, GTU_ERR_UNSUPPORTED,
 				"%s does not run on a GPU", a->name);

@@ -7,10 +7,10 @@
 #include <math.h>
 
 #include "for_each_edge.h"
+#include "libruntime/support/features.h"
+#include "libruntime/support/ranked.h"
 #include "libruntime/support/traverse.h"
 #include "libruntime/support/graph_access.h"
-
-#define FEATURES 16
 
 struct convolution {
 	struct gtu_alg a;
@@ -89,7 +89,6 @@ static int initialise(struct convolution *c, double *out)
 static int convolve(struct convolution *c, double *out)
 {
 	const struct gtu_alg_frontier all = { .count = c->a.g->n, .all = true };
-	uint64_t i;
 	int rc;
 
 	gtu_phase(&c->a.phases, "initialise");
@@ -109,13 +108,9 @@ static int convolve(struct convolution *c, double *out)
 	if (rc)
 		return rc;
 	gtu_phase(&c->a.phases, "setup");
-	for (i = 0; i < c->a.g->n * c->features; i++)
-		if (!isfinite(out[i]))
-			return gtu_fail(c->a.err, GTU_ERR_UNSUPPORTED,
-					"the sum for feature %llu of vertex %llu exceeds the range "
-					"of a double (1.8e308)",
-					(unsigned long long)(i % c->features),
-					(unsigned long long)gtu_graph_id(c->a.g, i / c->features));
+	rc = gtu_check_features(c->a.g, out, 0, c->a.g->n, c->features, c->a.err);
+	if (rc)
+		return rc;
 	c->a.stats->iterations = 2;
 	c->a.stats->vertices = c->a.g->n;
 	return 0;
@@ -125,23 +120,19 @@ int gtu_gcn(struct gtu_device *dev, const struct gtu_graph *g,
 	    const struct gtu_algorithm_options *opt, double *out,
 	    struct gtu_algorithm_stats *stats, struct gtu_error *err)
 {
-	struct convolution c = { .features = opt->features ? opt->features : FEATURES };
+	struct convolution c = { .features = gtu_features(opt) };
 	uint32_t width = 8;
 	int rc;
 
+	if (gtu_has_ranks(dev))
+		return gtu_run_ranked(dev, g, GTU_RANKED_GCN, opt, out, stats, err);
 	if (opt->unit == GTU_WITH_GPU)
 		return gtu_traverse(dev, g, GTU_TRAVERSE_GCN, opt, out, stats, err);
 	rc = gtu_alg_begin(&c.a, "gcn", dev, g, opt, stats, err);
 	if (!rc)
 		rc = gtu_alg_require_whole_graph(&c.a);
-	if (!rc && c.features > GTU_FEATURES_MAX)
-		rc = gtu_fail(err, GTU_ERR_USAGE, "%u features per vertex are too many: the "
-			      "maximum is %u", c.features, GTU_FEATURES_MAX);
-	/* the product in bytes must not overflow, including rounding up to pages */
-	if (!rc && g->n > (UINT64_MAX >> 4) / c.features)
-		rc = gtu_fail(err, GTU_ERR_NOMEM, "%u features for each of %llu vertices are too "
-			      "many for any memory",
-			      c.features, (unsigned long long)g->n);
+	if (!rc)
+		rc = gtu_check_feature_count(g, c.features, err);
 	/* a vertex' features, or one line of them */
 	while (width < 128 && width < c.features * 8)
 		width *= 2;

@@ -37,7 +37,7 @@ struct labels {
 
 static inline uint64_t most_of_few(uint64_t *label, uint64_t count)
 {
-	uint64_t i, k, x, run = 0, max = 0, best = 0;
+	uint64_t i, k, x;
 
 	for (i = 1; i < count; i++) {
 		x = label[i];
@@ -45,14 +45,7 @@ static inline uint64_t most_of_few(uint64_t *label, uint64_t count)
 			label[k] = label[k - 1];
 		label[k] = x;
 	}
-	for (i = 0; i < count; i++) {
-		run = i && label[i] == label[i - 1] ? run + 1 : 1;
-		if (run > max) {
-			max = run;
-			best = label[i];
-		}
-	}
-	return best;
+	return gtu_longest_run(label, count);
 }
 
 struct tally {

@@ -28,6 +28,7 @@ struct ranks {
 	bool compare, write;		/* whether the iteration reads and writes rank: the last one, or with an epsilon */
 	void *now, *next;		/* contributions: rank / degree, of 4 or 8 bytes */
 	struct part *part;		/* per LEAST vertices */
+	atomic_bool any;		/* a part of this iteration is not 0 */
 };
 
 GTU_PER_WIDTH double contribution(const void *array, bool narrow, uint64_t v)
@@ -35,52 +36,74 @@ GTU_PER_WIDTH double contribution(const void *array, bool narrow, uint64_t v)
 	return narrow ? (double)((const float *)array)[v] : ((const double *)array)[v];
 }
 
-GTU_PER_WIDTH int gather(struct ranks *r, uint64_t first, uint64_t end, uint32_t width, bool narrow)
+/*
+ * Gather the contributions of [@first, @end); @first is a multiple of LEAST. @inner: an iteration that
+ * only reads and writes contributions, along a graph that is its own transpose. Local variables hold
+ * fields that the compiler would load again after every store.
+ */
+GTU_PER_WIDTH int gather(struct ranks *r, uint64_t first, uint64_t end, uint32_t width, bool narrow, bool inner)
 {
 	struct gtu_plain *p = r->p;
-	const struct gtu_graph *g = p->a->g, *in = r->in;
-	const void *const col = in->col, *const now = r->now;
-	const uint64_t n = g->n;
-	uint64_t v, e, e_end, source, degree, traversed = 0;
+	const uint64_t *const row = r->in->row, *const out_row = inner ? row : p->a->g->row;
+	const bool start = !inner && r->start, compare = !inner && r->compare, write = !inner && r->write;
+	const void *const col = r->in->col, *const now = r->now;
+	const uint64_t n = p->a->g->n, m = r->in->m;
+	const double base = r->base, damping = r->damping;
+	void *const next = r->next;
+	uint64_t v, block, e, e_end, source, degree;
 	double sum, rank, value;
-	struct part part = { 0, 0 };
-	int rc;
+	bool any = false;
 
-	for (v = first; v < end; v++) {
-		if (gtu_unlikely(r->start)) {
-			rank = 1 / (double)n;
-		} else {
-			rc = gtu_plain_edges(p, in, v, &e, &e_end);
-			if (rc)
-				return rc;
-			traversed += e_end - e;
-			for (sum = 0; e < e_end; e++) {
-				source = gtu_get(col, width, e);
-				if (gtu_unlikely(source >= n))
-					return gtu_plain_bad(&p->bad_edge, e);
-				sum += contribution(now, narrow, source);
+	for (block = first; block < end; block += LEAST) {
+		const uint64_t block_end = end - block < LEAST ? end : block + LEAST;
+		struct part part = { 0, 0 };
+
+		for (v = block; v < block_end; v++) {
+			degree = out_row[v + 1] - out_row[v];
+			if (gtu_unlikely(start)) {
+				rank = 1 / (double)n;
+			} else {
+				e = row[v];
+				e_end = row[v + 1];
+				if (gtu_unlikely(e > e_end || e_end > m))
+					return gtu_plain_bad(&p->bad_row, v);
+				for (sum = 0; e < e_end; e++) {
+					source = gtu_get(col, width, e);
+					if (gtu_unlikely(source >= n))
+						return gtu_plain_bad(&p->bad_edge, e);
+					sum += contribution(now, narrow, source);
+				}
+				rank = base + damping * sum;
+				if (compare) {
+					value = fabs(rank - r->rank[v]);
+					part.change = value > part.change ? value : part.change;
+				}
 			}
-			rank = r->base + r->damping * sum;
-			if (r->compare) {
-				value = fabs(rank - r->rank[v]);
-				part.change = value > part.change ? value : part.change;
-			}
+			if (write)
+				r->rank[v] = rank;
+			value = 0;
+			if (gtu_likely(degree))
+				value = rank / (double)(int64_t)degree;
+			else
+				part.dangling += rank;
+			if (narrow)
+				((float *)next)[v] = (float)value;
+			else
+				((double *)next)[v] = value;
 		}
-		if (r->write)
-			r->rank[v] = rank;
-		degree = g->row[v + 1] - g->row[v];
-		part.dangling += degree ? 0 : rank;
-		value = degree ? rank / (double)degree : 0;
-		if (narrow)
-			((float *)r->next)[v] = (float)value;
-		else
-			((double *)r->next)[v] = value;
-		if ((v + 1) % LEAST == 0 || v + 1 == end) {
-			r->part[v / LEAST] = part;
-			part = (struct part){ 0, 0 };
-		}
+		r->part[block / LEAST] = part;
+		any |= part.dangling != 0 || part.change != 0;
 	}
-	return gtu_alg_shares_progress(&p->shares, traversed);
+	if (any)
+		atomic_store_explicit(&r->any, true, memory_order_relaxed);
+	return gtu_alg_shares_progress(&p->shares, start ? 0 : row[end] - row[first]);
+}
+
+GTU_PER_WIDTH int gather_any(struct ranks *r, uint64_t first, uint64_t end, bool inner)
+{
+	if (r->p->a->id_width == 8)
+		return r->narrow ? gather(r, first, end, 8, true, inner) : gather(r, first, end, 8, false, inner);
+	return r->narrow ? gather(r, first, end, 4, true, inner) : gather(r, first, end, 4, false, inner);
 }
 
 static int gather_share(void *arg, unsigned thread, uint64_t first, uint64_t end)
@@ -88,9 +111,9 @@ static int gather_share(void *arg, unsigned thread, uint64_t first, uint64_t end
 	struct ranks *r = arg;
 
 	(void)thread;
-	if (r->p->a->id_width == 8)
-		return r->narrow ? gather(r, first, end, 8, true) : gather(r, first, end, 8, false);
-	return r->narrow ? gather(r, first, end, 4, true) : gather(r, first, end, 4, false);
+	if (r->start || r->compare || r->write || r->in != r->p->a->g)
+		return gather_any(r, first, end, false);
+	return gather_any(r, first, end, true);
 }
 
 /* Compute the ranks of an iteration; *sum: those of dangling vertices, and the largest change. */
@@ -99,12 +122,15 @@ static int step(struct ranks *r, struct part *sum)
 	const uint64_t n = r->p->a->g->n;
 	uint64_t i;
 	void *swap;
+	bool any;
 	int rc;
 
 	r->base = (1 - r->damping) / (double)n + r->damping * (sum->dangling / (double)n);
+	atomic_store(&r->any, false);
 	rc = gtu_plain_loop(r->p, r->in, LEAST, gather_share, r, n);
+	any = atomic_load(&r->any);
 	*sum = (struct part){ 0, 0 };
-	for (i = 0; i < (n + LEAST - 1) / LEAST && !rc; i++) {
+	for (i = 0; any && i < (n + LEAST - 1) / LEAST && !rc; i++) {
 		sum->dangling += r->part[i].dangling;
 		sum->change = fmax(sum->change, r->part[i].change);
 	}

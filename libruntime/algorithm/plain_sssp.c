@@ -16,6 +16,9 @@
 #define LEAST	64u			/* entries per share */
 #define BUCKETS	512u
 #define FUSED	1024u			/* entries up to which a thread goes on alone */
+#define FAR_AHEAD  8u			/* entries */
+#define NEAR_AHEAD 4u
+#define SPARE	8u			/* arrays that a thread keeps for its next buckets */
 
 #define PER_TYPE static inline __attribute__((always_inline))
 
@@ -36,6 +39,8 @@ struct worker {
 	struct bucket bucket[BUCKETS], far;
 	struct bucket now;		/* its part of the current round; all threads read it */
 	struct bucket fused;		/* what it goes on with */
+	struct bucket spare[SPARE];	/* empty arrays of past buckets: in the CPU's caches, and without page faults */
+	unsigned spares;
 };
 
 struct paths {
@@ -97,11 +102,16 @@ PER_TYPE bool packs(enum distance_type type, uint32_t width)
 	return width == 4 && distance_width(type) == 4;
 }
 
-static int grow(struct paths *s, struct bucket *b, uint64_t bytes)
+static int grow(struct paths *s, struct worker *w, struct bucket *b, uint64_t bytes)
 {
 	const uint64_t capacity = b->capacity ? 2 * b->capacity : 256;
-	void *entry = realloc(b->entry, capacity * bytes);
+	void *entry;
 
+	if (!b->capacity && w->spares) {
+		*b = w->spare[--w->spares];
+		return 0;
+	}
+	entry = realloc(b->entry, capacity * bytes);
 	if (!entry) {
 		atomic_store(&s->no_memory, true);
 		return GTU_ERR_NOMEM;
@@ -111,9 +121,10 @@ static int grow(struct paths *s, struct bucket *b, uint64_t bytes)
 	return 0;
 }
 
-PER_TYPE int put(struct paths *s, struct bucket *b, uint64_t v, uint64_t bits, enum distance_type type, uint32_t width)
+PER_TYPE int put(struct paths *s, struct worker *w, struct bucket *b, uint64_t v, uint64_t bits,
+		 enum distance_type type, uint32_t width)
 {
-	if (gtu_unlikely(b->n == b->capacity) && grow(s, b, packs(type, width) ? 8 : sizeof(struct wide)))
+	if (gtu_unlikely(b->n == b->capacity) && grow(s, w, b, packs(type, width) ? 8 : sizeof(struct wide)))
 		return GTU_ERR_NOMEM;
 	if (packs(type, width))
 		((uint64_t *)b->entry)[b->n++] = bits << 32 | v;
@@ -137,7 +148,7 @@ PER_TYPE int put_by(struct paths *s, struct worker *w, uint64_t v, uint64_t bits
 {
 	const uint64_t k = bucket_of(s, bits, type);
 
-	return put(s, k - s->base < BUCKETS ? &w->bucket[k - s->base] : &w->far, v, bits, type, width);
+	return put(s, w, k - s->base < BUCKETS ? &w->bucket[k - s->base] : &w->far, v, bits, type, width);
 }
 
 PER_TYPE int relax(struct paths *s, struct worker *w, struct wide entry, uint64_t *traversed, enum distance_type type,
@@ -174,6 +185,28 @@ PER_TYPE int relax(struct paths *s, struct worker *w, struct wide entry, uint64_
 	return 0;
 }
 
+/*
+ * Start to load what relax() needs of the entries behind entry @i of @b: distances and rows, then edges.
+ * On road networks, nearly all time would be waiting for them.
+ */
+PER_TYPE void look_ahead(const struct paths *s, const struct bucket *b, uint64_t i, enum distance_type type,
+			 uint32_t width)
+{
+	const struct gtu_graph *g = s->p->a->g;
+	uint64_t v, e;
+
+	if (i + FAR_AHEAD < b->n) {
+		v = entry_of(b, i + FAR_AHEAD, type, width).v;
+		__builtin_prefetch((const char *)s->distance + v * distance_width(type));
+		__builtin_prefetch(&g->row[v]);
+	}
+	if (i + NEAR_AHEAD < b->n) {
+		e = g->row[entry_of(b, i + NEAR_AHEAD, type, width).v];
+		__builtin_prefetch((const char *)g->col + e * width);
+		__builtin_prefetch((const char *)g->weight + e * (type == DISTANCE_F64 ? 8 : 4));
+	}
+}
+
 /* Relax the round's entries [@first, @end); if no share is left, go on with the thread's own bucket. */
 PER_TYPE int round_of(struct paths *s, unsigned thread, uint64_t first, uint64_t end, enum distance_type type,
 		      uint32_t width)
@@ -187,6 +220,7 @@ PER_TYPE int round_of(struct paths *s, unsigned thread, uint64_t first, uint64_t
 	for (i = first; i < end && !rc; i++) {
 		for (; i - at >= s->worker[t].now.n; t++)
 			at += s->worker[t].now.n;
+		look_ahead(s, &s->worker[t].now, i - at, type, width);
 		rc = relax(s, w, entry_of(&s->worker[t].now, i - at, type, width), &traversed, type, width);
 	}
 	if (end == s->entries || gtu_team_is_out_of_work(&s->p->team))
@@ -195,8 +229,10 @@ PER_TYPE int round_of(struct paths *s, unsigned thread, uint64_t first, uint64_t
 			*own = w->fused;
 			w->fused = swap;
 			own->n = 0;
-			for (i = 0; i < swap.n && !rc; i++)
+			for (i = 0; i < swap.n && !rc; i++) {
+				look_ahead(s, &swap, i, type, width);
 				rc = relax(s, w, entry_of(&swap, i, type, width), &traversed, type, width);
+			}
 			if (!rc)
 				rc = gtu_alg_shares_progress(&s->p->shares, traversed);
 			traversed = 0;
@@ -265,14 +301,15 @@ static int distribute_far(struct paths *s, bool *more)
 PER_TYPE int start(struct paths *s, uint64_t source, enum distance_type type, uint32_t width)
 {
 	gtu_put(s->distance, distance_width(type), source, 0);
-	return put(s, &s->worker[0].bucket[0], source, 0, type, width);
+	return put(s, s->worker, &s->worker[0].bucket[0], source, 0, type, width);
 }
 
 /* Take the lowest bucket of all threads as the round; *more: there was one. */
 static int next_round(struct paths *s, bool *more)
 {
 	const unsigned threads = s->p->team.threads;
-	struct bucket swap, *b;
+	struct bucket past, *b;
+	struct worker *w;
 	unsigned t;
 	int rc;
 
@@ -291,11 +328,16 @@ static int next_round(struct paths *s, bool *more)
 			return rc;
 	}
 	for (t = 0; t < threads; t++) {
-		b = &s->worker[t].bucket[s->bucket - s->base];
-		swap = s->worker[t].now;
-		s->worker[t].now = *b;
-		*b = swap;
-		b->n = 0;
+		w = &s->worker[t];
+		b = &w->bucket[s->bucket - s->base];
+		past = w->now;
+		w->now = *b;
+		*b = (struct bucket){ 0 };
+		past.n = 0;
+		if (past.capacity && w->spares < SPARE)
+			w->spare[w->spares++] = past;
+		else
+			*b = past;
 	}
 	return 0;
 }
@@ -366,6 +408,8 @@ int gtu_plain_sssp(struct gtu_alg *a, const struct gtu_plain_paths *options, dou
 	for (i = 0; s.worker && i < p.team.threads; i++) {
 		for (k = 0; k < BUCKETS; k++)
 			free(s.worker[i].bucket[k].entry);
+		for (k = 0; k < s.worker[i].spares; k++)
+			free(s.worker[i].spare[k].entry);
 		free(s.worker[i].far.entry);
 		free(s.worker[i].now.entry);
 		free(s.worker[i].fused.entry);

@@ -5,6 +5,7 @@
  * otherwise from the source only. Ends at the first level at which the searches meet.
  */
 #include "for_each_edge.h"
+#include "libruntime/support/ranked.h"
 #include "libruntime/support/traverse.h"
 
 #define UNVISITED UINT32_MAX
@@ -113,6 +114,10 @@ int gtu_stcon(struct gtu_device *dev, const struct gtu_graph *g,
 	struct stcon s = { .best = GTU_UNREACHED };
 	int rc;
 
+	if (gtu_has_ranks(dev)) {
+		*distance = GTU_UNREACHED;
+		return gtu_run_ranked(dev, g, GTU_RANKED_STCON, opt, distance, stats, err);
+	}
 	if (opt->unit == GTU_WITH_GPU)
 		return gtu_traverse(dev, g, GTU_TRAVERSE_STCON, opt, distance, stats, err);
 	rc = gtu_alg_begin(&s.a, "stcon", dev, g, opt, stats, err);

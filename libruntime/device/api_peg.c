@@ -11,6 +11,7 @@
 
 #define FIELDS 4u	/* source, destination, weight, index */
 #define LANES GTU_PEG_LANES
+#define NONE UINT64_MAX	/* instead of a cycle */
 
 /* The lanes of a consumer warp. */
 struct latch {
@@ -24,7 +25,9 @@ struct latch {
 struct engine {
 	struct gtu_hw_ring *ring;
 	uint32_t taken;			/* consumer index, modulo 2^32 */
+	uint32_t known;			/* producer index when the ring was last polled */
 	uint32_t held;			/* records not yet released to the device: 0 or 1 */
+	uint64_t next;			/* cycle of the oldest known record, or NONE */
 };
 
 struct gtu_peg {
@@ -36,6 +39,11 @@ struct gtu_peg {
 	uint32_t at[FIELDS];		/* byte offset of a field in a record; 0: absent */
 	bool wide[FIELDS];
 	bool demand, list, over;
+	/*
+	 * GTU_PEG_ANY: so many records are known that no later poll can find an older one, and only
+	 * engine `last` has a record to be released. 0 after any other call.
+	 */
+	uint32_t sure;
 	struct engine engine[GTU_PEG_ENGINES_MAX];
 	struct latch latch[GTU_PEG_ENGINES_MAX + 1]; /* the last one: GTU_PEG_ANY */
 };
@@ -132,10 +140,12 @@ static int start(struct gtu_peg *peg, const struct gtu_peg_config *c, struct gtu
 	if (rc)
 		return rc;
 	peg->s.ring = peg->s.rings.addr;
+	peg->sure = 0;
 	memset(peg->engine, 0, sizeof(peg->engine));
 	memset(peg->latch, 0, sizeof(peg->latch));
 	for (unsigned e = 0; e < peg->engines; e++) {
 		peg->engine[e].ring = (void *)((char *)peg->s.rings.addr + e * peg->stride);
+		peg->engine[e].next = NONE;
 		memset(peg->engine[e].ring, 0, sizeof(struct gtu_hw_ring));
 	}
 	op = peg->block.addr;
@@ -217,19 +227,28 @@ static void release(struct engine *e)
 	e->held = 0;
 }
 
+/* Set e->next, of known records. */
+static void find_next(const struct gtu_peg *peg, struct engine *e)
+{
+	uint64_t cycle;
+
+	e->next = NONE;
+	if (e->taken == e->known)
+		return;
+	cycle = gtu_stream_record(&peg->s, e->ring, e->taken)->cycle;
+	e->next = cycle < NONE ? cycle : NONE - 1;
+}
+
 /*
  * Poll the rings of engines [first, first + n). *ended: the number of engines that will write no
- * more records. *best: the engine with the oldest next record, or n.
+ * more records. *records: the number of records in the rings.
  */
-static int poll_rings(struct gtu_peg *peg, uint32_t first, uint32_t n, bool completed, uint32_t *ended, uint32_t *best,
-		struct gtu_error *err)
+static int poll_rings(struct gtu_peg *peg, uint32_t first, uint32_t n, bool completed, uint32_t *ended,
+		      uint32_t *records, struct gtu_error *err)
 {
-	uint64_t cycle, oldest = 0;
-
-	*ended = 0;
-	*best = n;
-	for (uint32_t at = 0; at < n; at++) {
-		struct engine *e = &peg->engine[first + at];
+	*ended = *records = 0;
+	for (uint32_t at = first; at < first + n; at++) {
+		struct engine *e = &peg->engine[at];
 		const uint32_t over = gtu_load_acquire(&e->ring->ended);
 		uint32_t there;
 		int rc = gtu_stream_count(&peg->s, e->ring, e->taken, &there, err);
@@ -240,15 +259,27 @@ static int poll_rings(struct gtu_peg *peg, uint32_t first, uint32_t n, bool comp
 			*ended += over || completed;
 			if (peg->demand && !over)
 				gtu_store_release(&e->ring->requested, e->taken + 1);
-			continue;
 		}
-		cycle = gtu_stream_record(&peg->s, e->ring, e->taken)->cycle;
-		if (*best == n || cycle < oldest) {
-			*best = at;
-			oldest = cycle;
-		}
+		*records += there;
+		e->known = e->taken + there;
+		find_next(peg, e);
 	}
 	return 0;
+}
+
+/* The engine of [first, first + n) with the oldest known record; on a tie, the lowest. */
+static uint32_t oldest_of(const struct gtu_peg *peg, uint32_t first, uint32_t n)
+{
+	uint64_t oldest = peg->engine[first].next;
+	uint32_t best = first;
+
+	for (uint32_t at = first + 1; at < first + n; at++) {
+		const uint64_t next = peg->engine[at].next;
+
+		best = next < oldest ? at : best;
+		oldest = next < oldest ? next : oldest;
+	}
+	return best;
 }
 
 /*
@@ -259,34 +290,39 @@ static int next_record(struct gtu_peg *peg, uint32_t first, uint32_t n, const st
 		       uint32_t *engine, struct gtu_error *err)
 {
 	uint64_t deadline = 0;
+	uint32_t best;
+	struct engine *e;
 
 	if (!peg->s.running)
 		return 0;
-	for (uint32_t i = 0; i < n; i++)
-		release(&peg->engine[first + i]);
-	for (;;) {
+	if (n > 1 && peg->sure)
+		release(&peg->engine[peg->last]);
+	else
+		for (uint32_t i = 0; i < n; i++)
+			release(&peg->engine[first + i]);
+	/* threads may each have an own engine: they only read `sure`, which is 0 then */
+	if (n == 1 && peg->sure)
+		peg->sure = 0;
+	while (n > 1 ? !peg->sure : peg->engine[first].next == NONE) {
 		const uint32_t changes = gtu_load_acquire(&peg->s.ring->changes);
 		const bool completed = gtu_stream_completed(&peg->s);
-		uint32_t ended, best;
-		int rc = poll_rings(peg, first, n, completed, &ended, &best, err);
+		uint32_t ended, there, more;
+		int rc = poll_rings(peg, first, n, completed, &ended, &there, err);
 
 		/*
 		 * records have one order over all rings: if one is visible, so are all older ones,
-		 * but perhaps only to a second poll
+		 * but perhaps only to a second poll. So as many as the first poll found are sure,
+		 * oldest first. With DEMAND, each call requests records of all empty rings.
 		 */
-		if (!rc && best < n && n > 1)
-			rc = poll_rings(peg, first, n, completed, &ended, &best, err);
+		if (!rc && there && n > 1) {
+			rc = poll_rings(peg, first, n, completed, &ended, &more, err);
+			there = there < more ? there : more;
+			peg->sure = peg->demand && there ? 1 : there;
+		}
 		if (rc)
 			return rc;
-		if (best < n) {
-			struct engine *e = &peg->engine[first + best];
-
-			*record = gtu_stream_record(&peg->s, e->ring, e->taken);
-			*engine = peg->last = first + best;
-			e->taken++;
-			e->held = 1;
-			return 1;
-		}
+		if (there)
+			break;
 		/* a job that completes before its list was closed has failed */
 		if (completed && peg->push_size)
 			return gtu_stream_end(&peg->s, err);
@@ -298,6 +334,16 @@ static int next_record(struct gtu_peg *peg, uint32_t first, uint32_t n, const st
 		if (rc)
 			return rc;
 	}
+	best = oldest_of(peg, first, n);
+	e = &peg->engine[best];
+	*record = gtu_stream_record(&peg->s, e->ring, e->taken);
+	*engine = peg->last = best;
+	e->taken++;
+	e->held = 1;
+	find_next(peg, e);
+	if (n > 1)
+		peg->sure--;
+	return 1;
 }
 
 static int engines_of(const struct gtu_peg *peg, uint32_t engine, uint32_t *first, uint32_t *n,

@@ -11,8 +11,7 @@ static int can_place(const struct gtu_device *dev, struct gtu_error *err)
 		return gtu_fail(err, GTU_ERR_USAGE, "a graph needs a device to be placed on, and "
 				"none was passed");
 	if (gtu_has_ranks(dev))
-		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%s runs bfs, sssp, pagerank, components, betweenness and cores only: "
-				"other algorithms do not run over several devices with GPUs", dev->info.path);
+		return gtu_refuse_over_ranks(dev, "this algorithm", err);
 	if (!dev->ops->traversal)
 		return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%s has no GPU: it runs unit operations, "
 				"not whole algorithms",

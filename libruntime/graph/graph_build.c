@@ -251,22 +251,24 @@ static struct source source_of_graph(const struct gtu_graph *g)
 				.weight_type = g->weight_type };
 }
 
-/* Whether the edge list is large and simple enough for the parallel builder. */
+/* Whether the source is large and simple enough for the parallel builder. */
 static bool is_plain(const struct source *s, uint32_t ob)
 {
-	return !s->row && !s->weight && s->id_bytes == 4 && ob == 4 && gtu_build_is_parallel(s->m);
+	return !s->weight && s->id_bytes == 4 && ob == 4 && gtu_build_is_parallel(s->m);
 }
 
+/* The sorted CSR of an edge list, or the transpose of a CSR. */
 static int plain_csr(const struct source *s, const struct gtu_progress *progress, struct csr *out,
 		     struct gtu_error *err)
 {
 	uint32_t *col;
 	int rc;
 
-	memset(out, 0, sizeof(*out));
-	rc = gtu_build_parallel(s->src, s->dst, s->m, s->n, s->base, s->both, progress, &out->row, &col, &out->m);
-	if (rc == GTU_ERR_INTERRUPTED)
-		return stopped(err);
+	*out = (struct csr){ .m = s->m };
+	rc = s->row ? gtu_transpose_parallel(s->row, s->dst, s->m, s->n, progress, &out->row, &col) :
+		      gtu_build_parallel(s->src, s->dst, s->m, s->n, s->base, s->both, progress, &out->row, &col, &out->m);
+	if (rc == GTU_ERR_INTERRUPTED || rc == GTU_ERR_INPUT)
+		return failed(rc == GTU_ERR_INPUT ? CHANGED : -1, err);
 	if (rc)
 		return gtu_fail(err, rc, "out of memory for a graph of %llu vertices and %llu "
 				"edges",
@@ -283,7 +285,7 @@ static int sorted_csr(const struct source *s, uint32_t ob, struct gtu_edge_list 
 	struct csr transposed;
 	int rc;
 
-	if (is_plain(s, ob)) {
+	if (!s->row && is_plain(s, ob)) {
 		rc = plain_csr(s, progress, out, err);
 		if (release)
 			gtu_edges_free(release);
@@ -555,8 +557,12 @@ static int arrange(const struct gtu_graph *g, enum arrangement how, uint32_t edg
 		s.weight_type = new->weight_type = GTU_WEIGHT_NONE;
 	}
 	s.both = how == SYMMETRIZED;
-	rc = how == TRANSPOSED ? transpose(&s, edge_bytes, NULL, progress, &csr, err) :
-				 sorted_csr(&s, edge_bytes, NULL, progress, &csr, err);
+	if (how != TRANSPOSED)
+		rc = sorted_csr(&s, edge_bytes, NULL, progress, &csr, err);
+	else if (is_plain(&s, edge_bytes))
+		rc = plain_csr(&s, progress, &csr, err);
+	else
+		rc = transpose(&s, edge_bytes, NULL, progress, &csr, err);
 	if (rc) {
 		gtu_graph_close(new);
 		return rc;

@@ -71,8 +71,7 @@ static int find_degrees(struct cores *s)
 	int rc = 0;
 
 	gtu_phase(&k->a.phases, "degrees");
-	k->rows.all = true;
-	k->rows.count = gtu_ranked_rows(k);
+	gtu_ranked_take_all(k);
 	if (k->rows.count)
 		rc = gtu_ranked_traverse(k, &k->edges, count_neighbours, s);
 	for (row = 0; row < gtu_ranked_rows(k) && !rc; row++) {

@@ -35,6 +35,15 @@ bool gtu_has_ranks(const struct gtu_device *dev)
 	return dev && dev->ops == &gtu_backend_ranks;
 }
 
+int gtu_refuse_over_ranks(const struct gtu_device *dev, const char *name, struct gtu_error *err)
+{
+	const bool gpus = gtu_rank_traverses(dev->member[0]);
+
+	return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%s does not run over several %s: only bfs, sssp, pagerank, components, "
+			"betweenness, cores, label propagation, %sstcon and gcn do", name, gpus ? "GPUs" : "devices",
+			gpus ? "" : "coloring, ");
+}
+
 /* ---- Names --------------------------------------------------------------------------------------- */
 
 /* Whether a device's name starts at @name: then the comma before it is not part of a parameter list. */
@@ -504,6 +513,7 @@ struct member_run {
 	enum gtu_ranked_algorithm what;
 	struct gtu_algorithm_options opt;
 	void *result;
+	uint64_t unused;			/* of a result that rank 0 alone returns */
 	struct gtu_algorithm_stats *stats;	/* of rank 0, else NULL */
 	pthread_t thread;
 	bool started;
@@ -524,6 +534,7 @@ static int run_list(struct gtu_device *dev, const struct gtu_graph *g, enum gtu_
 		    struct gtu_error *err)
 {
 	const unsigned size = dev->members;
+	const uint64_t bytes = gtu_ranked_bytes(what, opt);
 	struct gtu_thread_ranks *group = gtu_thread_ranks_create(size, err);
 	struct member_run *run = calloc(size, sizeof(*run));
 	uint64_t *cut = calloc(size + 1ull, sizeof(*cut));
@@ -536,7 +547,7 @@ static int run_list(struct gtu_device *dev, const struct gtu_graph *g, enum gtu_
 		rc = gtu_graph_cut(g, size, cut, err);
 	for (i = 0; i < size && !rc; i++) {
 		run[i] = (struct member_run){ .dev = dev->member[i], .part = &ranks_of(dev)->part[i], .g = g, .what = what, .opt = *opt,
-					      .result = (char *)result + cut[i] * 8, .stats = i ? NULL : stats };
+					      .result = bytes || !i ? (char *)result + cut[i] * bytes : (void *)&run[i].unused, .stats = i ? NULL : stats };
 		/* the caller's functions are called by the caller's thread alone */
 		if (i) {
 			run[i].opt.progress = NULL;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libruntime/support/array.h"
 #include "run.h"
 
 #define ITERATIONS 10
@@ -78,17 +79,8 @@ static int compare(const void *a, const void *b)
 
 static uint64_t most_frequent(uint64_t *label, uint64_t count)
 {
-	uint64_t i, run = 0, most = 0, best = 0;
-
 	qsort(label, count, sizeof(*label), compare);
-	for (i = 0; i < count; i++) {
-		run = i && label[i] == label[i - 1] ? run + 1 : 1;
-		if (run > most) {
-			most = run;
-			best = label[i];
-		}
-	}
-	return best;
+	return gtu_longest_run(label, count);
 }
 
 /* The next labels of this rank's vertices. */

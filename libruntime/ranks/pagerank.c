@@ -148,8 +148,7 @@ static int iterate(struct pagerank *s, double *change)
 		of = rank_in(p, &l, i);
 		memset(s->sum + (p->cut[of] - s->sum_first), 0, gtu_part_range(p, of) * 8);
 	}
-	k->rows.all = true;
-	k->rows.count = gtu_ranked_rows(k);
+	gtu_ranked_take_all(k);
 	if (!rc)
 		rc = gtu_ranked_traverse(k, s->reversed.row ? &k->back : &k->edges, s->pull ? pull_share : push_share, s);
 	gtu_phase(&k->a.phases, "exchange");

@@ -59,6 +59,7 @@ enum gtu_part_direction {
 	GTU_PART_STORED,
 	GTU_PART_REVERSED,		/* without weights */
 	GTU_PART_BOTH,			/* both directions without weights; each pair once, in ascending order */
+	GTU_PART_ENDS,			/* each edge at both of its ends, without weights */
 };
 
 /*

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libruntime/support/features.h"
 #include "run.h"
 
 static const struct {
@@ -20,6 +21,9 @@ static const struct {
 	[GTU_RANKED_BETWEENNESS] = { "betweenness", gtu_ranked_betweenness, false, false },
 	[GTU_RANKED_CORES] = { "cores", gtu_ranked_cores, false, true },
 	[GTU_RANKED_LABELS] = { "label propagation", gtu_ranked_labels, .flat = true },
+	[GTU_RANKED_COLORING] = { "coloring", gtu_ranked_coloring, .both = true, .flat = true },
+	[GTU_RANKED_STCON] = { "stcon", gtu_ranked_stcon, .flat = true },
+	[GTU_RANKED_GCN] = { "gcn", gtu_ranked_convolution, .weights = true, .flat = true },
 };
 
 /* ---- Agreement ----------------------------------------------------------------------------------- */
@@ -47,11 +51,14 @@ static uint64_t hash_options(const struct gtu_algorithm_options *o)
 	uint64_t h = 0xcbf29ce484222325ull;
 
 	h = hash(h, &o->source, sizeof(o->source));
+	h = hash(h, &o->target, sizeof(o->target));
 	h = hash(h, &o->damping, sizeof(o->damping));
 	h = hash(h, &o->epsilon, sizeof(o->epsilon));
 	h = hash(h, &o->iterations, sizeof(o->iterations));
 	h = hash(h, &o->delta, sizeof(o->delta));
 	h = hash(h, &o->direction, sizeof(o->direction));
+	h = hash(h, &o->features, sizeof(o->features));
+	h = hash(h, &o->seed, sizeof(o->seed));
 	h = hash(h, &o->source_count, sizeof(o->source_count));
 	return o->sources ? hash(h, o->sources, o->source_count * sizeof(*o->sources)) : h;
 }
@@ -111,6 +118,12 @@ static int agree(struct gtu_ranked *k, enum gtu_ranked_algorithm what, int rc)
 	}
 	free(all);
 	return gtu_agree(x, rc, &none, 1);
+}
+
+uint64_t gtu_ranked_bytes(enum gtu_ranked_algorithm what, const struct gtu_algorithm_options *opt)
+{
+	return what == GTU_RANKED_STCON ? 0 : what == GTU_RANKED_COLORING ? 4 :
+	       what == GTU_RANKED_GCN ? 8ull * gtu_features(opt) : 8;
 }
 
 /* ---- Steps that algorithms share ----------------------------------------------------------------- */
@@ -197,6 +210,14 @@ static bool needs_both(const struct gtu_ranked *k, enum gtu_ranked_algorithm wha
 	return algorithms[what].both && k->head.flags & GTU_GRAPH_DIRECTED;
 }
 
+/* Over which edges a GPU runs. */
+static enum gtu_part_direction direction_on_gpu(const struct gtu_ranked *k, enum gtu_ranked_algorithm what)
+{
+	if (what == GTU_RANKED_LABELS && k->head.flags & GTU_GRAPH_DIRECTED)
+		return GTU_PART_ENDS;
+	return needs_both(k, what) ? GTU_PART_BOTH : GTU_PART_STORED;
+}
+
 static int set_up(struct gtu_ranked *k, enum gtu_ranked_algorithm what)
 {
 	int rc;
@@ -241,8 +262,10 @@ static int begin(struct gtu_ranked *k, enum gtu_ranked_algorithm what, struct gt
 		if (opt->unit != GTU_WITH_GPU)
 			rc = gtu_fail(k->x->err, GTU_ERR_UNSUPPORTED, "%s runs on GPUs only over %s: choose the unit gpu", k->a.name,
 				      gtu_get_info(dev)->path);
-		if (!rc && (what == GTU_RANKED_BFS || what == GTU_RANKED_SSSP))
+		if (!rc && (what == GTU_RANKED_BFS || what == GTU_RANKED_SSSP || what == GTU_RANKED_STCON))
 			rc = gtu_alg_check_vertex(&k->a, "source", opt->source);
+		if (!rc && what == GTU_RANKED_STCON)
+			rc = gtu_alg_check_vertex(&k->a, "target", opt->target);
 	} else {
 		rc = gtu_alg_begin(&k->a, algorithms[what].name, dev, &k->head, opt, stats, k->x->err);
 	}
@@ -281,7 +304,7 @@ int gtu_run_rank(struct gtu_exchange *x, struct gtu_device *dev, struct gtu_rank
 	if (!rc && g->n && gtu_rank_traverses(dev)) {
 		/* a GPU's steps say nothing of their progress */
 		be_silent(k, true);
-		rc = gtu_run_rank_traversal(k, dev, part, what, needs_both(k, what), stats);
+		rc = gtu_run_rank_traversal(k, dev, part, what, direction_on_gpu(k, what), stats);
 	} else if (!rc && g->n) {
 		rc = gtu_agree(x, set_up(k, what), &none, 1);
 		if (!rc)

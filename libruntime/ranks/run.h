@@ -39,6 +39,12 @@ int gtu_ranked_components(struct gtu_ranked *k);
 int gtu_ranked_betweenness(struct gtu_ranked *k);
 int gtu_ranked_cores(struct gtu_ranked *k);
 int gtu_ranked_labels(struct gtu_ranked *k);
+int gtu_ranked_coloring(struct gtu_ranked *k);
+int gtu_ranked_convolution(struct gtu_ranked *k);
+int gtu_ranked_stcon(struct gtu_ranked *k);
+
+/* Bytes of the result of a vertex; 0: all ranks have the same one value. */
+uint64_t gtu_ranked_bytes(enum gtu_ranked_algorithm what, const struct gtu_algorithm_options *opt);
 
 /* Run on one rank. @dev: its device, or NULL; @part: the graph placed on it, if it is a GPU. */
 struct gtu_rank_graph;
@@ -69,9 +75,10 @@ static inline bool gtu_rank_traverses(const struct gtu_device *dev)
 int gtu_rank_graph_create(struct gtu_rank_graph *part, const struct gtu_graph *g, uint64_t first, uint64_t end,
 			  struct gtu_error *err);
 void gtu_rank_graph_destroy(struct gtu_rank_graph *part);
-/* Run on one rank after the ranks have agreed; @both: over edges in both directions, made for this run. Sets k->a.stats. */
+/* Run on one rank after the ranks have agreed, over the edges of @direction, made for this run if not as stored. Sets k->a.stats. */
 int gtu_run_rank_traversal(struct gtu_ranked *k, struct gtu_device *dev, struct gtu_rank_graph *part,
-			   enum gtu_ranked_algorithm what, bool both, struct gtu_algorithm_stats *stats);
+			   enum gtu_ranked_algorithm what, enum gtu_part_direction direction,
+			   struct gtu_algorithm_stats *stats);
 
 /* gtu_alg_edges_begin() for gtu_ranked_traverse(). */
 int gtu_ranked_edges_begin(struct gtu_ranked *k, struct gtu_alg_for_each_edge *edges, const struct gtu_graph *g,
@@ -118,6 +125,13 @@ static inline bool gtu_bit(const uint64_t *bits, uint64_t i)
 static inline void gtu_set_bit(uint64_t *bits, uint64_t i)
 {
 	bits[i >> 6] |= 1ull << (i & 63);
+}
+
+/* k->rows = all rows. */
+static inline void gtu_ranked_take_all(struct gtu_ranked *k)
+{
+	k->rows.all = true;
+	k->rows.count = gtu_ranked_rows(k);
 }
 
 /* k->rows = the rows of the vertices of @l. */

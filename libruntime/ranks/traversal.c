@@ -56,10 +56,11 @@ void gtu_rank_graph_destroy(struct gtu_rank_graph *part)
 }
 
 /* Place the lists of both directions beside the placed graph. Collective. */
-static int place_both(struct gtu_ranked *k, struct gtu_device *dev, struct gtu_rank_graph *part)
+static int place_both(struct gtu_ranked *k, struct gtu_device *dev, struct gtu_rank_graph *part,
+		      enum gtu_part_direction direction)
 {
 	static const struct gtu_placement_options usual;
-	int rc = gtu_part_edges_begin(&k->part, &k->local, k->whole, GTU_PART_BOTH, false);
+	int rc = gtu_part_edges_begin(&k->part, &k->local, k->whole, direction, false);
 
 	if (!rc)
 		rc = create(part, &k->local.graph, k->whole->n, k->local.graph.row, k->part.first, k->part.end, k->x->err);
@@ -67,21 +68,22 @@ static int place_both(struct gtu_ranked *k, struct gtu_device *dev, struct gtu_r
 }
 
 int gtu_run_rank_traversal(struct gtu_ranked *k, struct gtu_device *dev, struct gtu_rank_graph *part,
-			   enum gtu_ranked_algorithm what, bool both, struct gtu_algorithm_stats *stats)
+			   enum gtu_ranked_algorithm what, enum gtu_part_direction direction,
+			   struct gtu_algorithm_stats *stats)
 {
 	const struct gtu_rank_run run = {
 		.x = k->x, .graph = k->whole, .cut = k->part.cut, .what = what, .opt = k->a.opt, .result = k->result,
 		.stats = stats ? stats : k->a.stats,
 	};
 	const struct gtu_traversal_ops *ops = dev->ops->traversal;
-	const bool placed = !both && part->of == k->whole;
+	const bool both = direction != GTU_PART_STORED, placed = !both && part->of == k->whole;
 	struct gtu_rank_graph derived = { 0 };
 	uint64_t none = 0;
 	int rc = 0, placing = 0;
 
 	if (both) {
 		ops->placement_swap(dev);
-		rc = placing = place_both(k, dev, &derived);
+		rc = placing = place_both(k, dev, &derived, direction);
 	} else if (!placed) {
 		rc = gtu_rank_graph_create(part, k->whole, k->part.first, k->part.end, k->x->err);
 		if (!rc)

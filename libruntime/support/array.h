@@ -29,6 +29,21 @@ static inline uint64_t gtu_prefix_sum(uint64_t *count, uint64_t n)
 	return sum;
 }
 
+/* The value of the longest run of equal values in @value, the first of several. @count > 0. */
+static inline uint64_t gtu_longest_run(const uint64_t *value, uint64_t count)
+{
+	uint64_t i, run = 0, longest = 0, best = 0;
+
+	for (i = 0; i < count; i++) {
+		run = i && value[i] == value[i - 1] ? run + 1 : 1;
+		if (run > longest) {
+			longest = run;
+			best = value[i];
+		}
+	}
+	return best;
+}
+
 /* Bits of the numbers up to @max. */
 static inline uint32_t gtu_bits_for(uint64_t max)
 {

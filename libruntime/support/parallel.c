@@ -5,7 +5,9 @@
 
 #include "parallel.h"
 
-#define POLLS	2000		/* polls before a thread sleeps: tens of microseconds */
+#define POLLS	2000		/* polls before a thread yields: tens of microseconds */
+#define YIELDS	1000		/* yields before it sleeps: some hundred microseconds on an idle CPU */
+#define OWN_FROM 4u		/* shares per thread from which on each has a part of the loop */
 
 static inline void pause_cpu(void)
 {
@@ -14,6 +16,19 @@ static inline void pause_cpu(void)
 #elif defined(__aarch64__)
 	__asm__ volatile("yield");
 #endif
+}
+
+/*
+ * Wait a little for the @i-th time; false: sleep instead. Waking a sleeping thread takes longer than a short
+ * loop; a thread that yields leaves its CPU to others.
+ */
+static bool wait_awake(unsigned i)
+{
+	if (i < POLLS)
+		pause_cpu();
+	else
+		sched_yield();
+	return i < POLLS + YIELDS;
 }
 
 unsigned gtu_cpus(void)
@@ -26,22 +41,29 @@ unsigned gtu_cpus(void)
 	return cpus < 1 ? 1 : cpus > GTU_THREADS_MAX ? GTU_THREADS_MAX : (unsigned)cpus;
 }
 
-/* Do the shares that @thread can take. */
-static void take_shares(struct gtu_team *t, unsigned thread)
+/* The first share of part @i of the current loop. */
+static uint64_t part_begins(const struct gtu_team *t, unsigned i)
 {
+	return t->shares * i / t->parts;
+}
+
+/* Do the shares of part @i that @thread can take. */
+static void take_part(struct gtu_team *t, unsigned thread, unsigned i)
+{
+	atomic_uint_fast64_t *of_part = &t->part[i].left;
 	uint64_t first, share, shares, left;
 	int rc, none;
 
 	for (;;) {
-		left = atomic_load_explicit(&t->left, memory_order_relaxed);
+		left = atomic_load_explicit(of_part, memory_order_relaxed);
 		do {
 			if (!left)
 				return;
-		} while (!atomic_compare_exchange_weak(&t->left, &left, left - 1));
+		} while (!atomic_compare_exchange_weak(of_part, &left, left - 1));
 		/* only now are the fields of the loop constant: the caller waits for this share */
 		share = t->share;
 		shares = t->shares;
-		first = (shares - left) * share;
+		first = (part_begins(t, i + 1) - left) * share;
 		rc = atomic_load_explicit(&t->rc, memory_order_relaxed) ? 0 :
 		     t->fn(t->arg, thread, first, t->count - first < share ? t->count : first + share);
 		none = 0;
@@ -55,18 +77,27 @@ static void take_shares(struct gtu_team *t, unsigned thread)
 	}
 }
 
-static void wait_for_work(struct gtu_team *t)
+/* Do the shares that @thread can take: those of its own part first. */
+static void take_shares(struct gtu_team *t, unsigned thread)
 {
 	unsigned i;
 
-	for (i = 0; i < POLLS; i++) {
-		if (atomic_load_explicit(&t->left, memory_order_relaxed) || atomic_load(&t->stop))
+	take_part(t, thread, thread);
+	for (i = 0; i < t->threads; i++)
+		take_part(t, thread, i);
+}
+
+/* Return when more loops than @seen have begun, or at the end. */
+static void wait_for_work(struct gtu_team *t, unsigned seen)
+{
+	unsigned i;
+
+	for (i = 0; wait_awake(i); i++)
+		if (atomic_load_explicit(&t->loops, memory_order_relaxed) != seen || atomic_load(&t->stop))
 			return;
-		pause_cpu();
-	}
 	pthread_mutex_lock(&t->lock);
 	atomic_fetch_add(&t->asleep, 1);
-	while (!atomic_load(&t->left) && !atomic_load(&t->stop))
+	while (atomic_load(&t->loops) == seen && !atomic_load(&t->stop))
 		pthread_cond_wait(&t->work, &t->lock);
 	atomic_fetch_sub(&t->asleep, 1);
 	pthread_mutex_unlock(&t->lock);
@@ -78,11 +109,13 @@ static void *work(void *arg)
 {
 	struct gtu_team_thread *self = arg;
 	struct gtu_team *t = self->team;
+	unsigned seen;
 
 	start_threads(t, (unsigned)(self - t->thread));
 	while (!atomic_load(&t->stop)) {
+		seen = atomic_load(&t->loops);
 		take_shares(t, (unsigned)(self - t->thread));
-		wait_for_work(t);
+		wait_for_work(t, seen);
 	}
 	return NULL;
 }
@@ -115,11 +148,11 @@ static void wait_until_done(struct gtu_team *t)
 {
 	unsigned i;
 
-	for (i = 0; i < POLLS; i++) {
+	if (atomic_load(&t->finished) == t->shares)
+		return;
+	for (i = 0; wait_awake(i); i++)
 		if (atomic_load(&t->finished) == t->shares)
 			return;
-		pause_cpu();
-	}
 	pthread_mutex_lock(&t->lock);
 	atomic_store(&t->waiting, true);
 	while (atomic_load(&t->finished) != t->shares)
@@ -135,20 +168,25 @@ void gtu_team_begin(struct gtu_team *t, unsigned threads)
 	pthread_mutex_init(&t->lock, NULL);
 	pthread_cond_init(&t->work, NULL);
 	pthread_cond_init(&t->done, NULL);
-	atomic_init(&t->left, 0);
+	atomic_init(&t->loops, 0);
 	atomic_init(&t->finished, 0);
 	atomic_init(&t->rc, 0);
 	atomic_init(&t->asleep, 0);
 	atomic_init(&t->waiting, false);
 	atomic_init(&t->stop, false);
 	t->threads = threads ? threads : 1;
-	for (i = 0; i < t->threads; i++)
+	t->parts = 0;
+	for (i = 0; i < t->threads; i++) {
 		t->thread[i].exists = false;
+		atomic_init(&t->part[i].left, 0);
+	}
 	start_threads(t, 0);
 }
 
 int gtu_team_loop(struct gtu_team *t, uint64_t share, gtu_team_fn *fn, void *arg, uint64_t count)
 {
+	unsigned i;
+
 	if (count <= share || t->threads == 1) {
 		uint64_t first;
 		int rc = 0;
@@ -162,9 +200,12 @@ int gtu_team_loop(struct gtu_team *t, uint64_t share, gtu_team_fn *fn, void *arg
 	t->count = count;
 	t->share = share;
 	t->shares = count / share + !!(count % share);
+	t->parts = t->shares / t->threads < OWN_FROM ? 1 : t->threads;
 	atomic_store(&t->rc, 0);
 	atomic_store(&t->finished, 0);
-	atomic_store(&t->left, t->shares);
+	for (i = 0; i < t->parts; i++)
+		atomic_store_explicit(&t->part[i].left, part_begins(t, i + 1) - part_begins(t, i), memory_order_release);
+	atomic_fetch_add(&t->loops, 1);
 	wake(t);
 	take_shares(t, 0);
 	wait_until_done(t);

@@ -23,9 +23,11 @@ int gtu_parallel_by(uint64_t share, int (*fn)(void *arg, uint64_t first, uint64_
 typedef int gtu_team_fn(void *arg, unsigned thread, uint64_t first, uint64_t end);
 
 /*
- * Threads for many short loops. They poll for some microseconds after each loop and then sleep. A
+ * Threads for many short loops. They poll for some microseconds after each loop, then yield, then sleep. A
  * loop ends when its shares are done: it does not wait for a thread that the kernel has not
- * scheduled and that holds no share.
+ * scheduled and that holds no share. A loop with enough shares gives each thread its own part, from
+ * which others take when they have finished theirs: in the next loop over the same arrays, a thread
+ * finds most of its part in its CPU's caches.
  */
 struct gtu_team {
 	unsigned threads;		/* including the caller and those that could not be started */
@@ -40,7 +42,11 @@ struct gtu_team {
 	gtu_team_fn *fn;
 	void *arg;
 	uint64_t count, share, shares;
-	_Alignas(64) atomic_uint_fast64_t left;	/* shares that no thread has taken */
+	unsigned parts;			/* `threads`, or 1: thread 0's, for all */
+	struct gtu_team_part {
+		_Alignas(64) atomic_uint_fast64_t left; /* shares that no thread has taken */
+	} part[GTU_THREADS_MAX];
+	_Alignas(64) atomic_uint loops;	/* begun so far */
 	_Alignas(64) atomic_uint_fast64_t finished;	/* shares */
 	atomic_int rc;
 	atomic_uint asleep;		/* threads in pthread_cond_wait(work) */
@@ -62,7 +68,12 @@ void gtu_team_end(struct gtu_team *t);
 /* Within a loop of several threads: whether all shares have been taken. */
 static inline bool gtu_team_is_out_of_work(struct gtu_team *t)
 {
-	return t->threads > 1 && !atomic_load_explicit(&t->left, memory_order_relaxed);
+	unsigned i;
+
+	for (i = 0; i < t->parts; i++)
+		if (atomic_load_explicit(&t->part[i].left, memory_order_relaxed))
+			return false;
+	return t->threads > 1;
 }
 
 #endif

@@ -7,11 +7,15 @@
 
 enum gtu_ranked_algorithm {
 	GTU_RANKED_BFS, GTU_RANKED_SSSP, GTU_RANKED_PAGERANK, GTU_RANKED_COMPONENTS, GTU_RANKED_BETWEENNESS,
-	GTU_RANKED_CORES, GTU_RANKED_LABELS, GTU_RANKED_ALGORITHMS
+	GTU_RANKED_CORES, GTU_RANKED_LABELS, GTU_RANKED_COLORING, GTU_RANKED_GCN, GTU_RANKED_STCON,
+	GTU_RANKED_ALGORITHMS
 };
 
 /* Whether @dev (may be NULL) is a list of devices or of gtu_open_ranks(). (ranks/device.c) */
 bool gtu_has_ranks(const struct gtu_device *dev);
+
+/* GTU_ERR_UNSUPPORTED: @name is an algorithm that cannot run over the ranks of @dev. */
+int gtu_refuse_over_ranks(const struct gtu_device *dev, const char *name, struct gtu_error *err);
 
 /* Run algorithm @what; @result: the array of the library's function, such as gtu_bfs(). (ranks/run.c) */
 int gtu_run_ranked(struct gtu_device *dev, const struct gtu_graph *g, enum gtu_ranked_algorithm what,

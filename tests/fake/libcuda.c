@@ -103,6 +103,8 @@ CUresult cuInit(unsigned flags)
 
 	if (devices)
 		fake_cuda.devices = atoi(devices);
+	if (getenv("FAKE_CUDA_PEER_LOADS"))
+		fake_cuda.peer_loads = 1;
 	return fake_cuda.init;
 }
 
@@ -208,6 +210,7 @@ static struct piece {
 	char *data, *map;
 	size_t bytes, map_bytes;
 	int device;			/* whose memory it is; -1: the host's */
+	int protection;			/* of its pages before the last */
 } *pieces;
 
 static void free_piece(struct piece *p);
@@ -230,41 +233,49 @@ static void release(void *data)
 	free_piece(p);
 }
 
-/* Make the memory of @device accessible, and that of the others not; -1: all. Call with the lock held. */
-static void expose(int device)
+/* Each change takes a call of the system, and there are several pieces per device: those that are right stay. */
+static void protect(struct piece *p, int protection)
 {
 #ifdef FAKE_CPU
-	static int exposed = -1;
-	struct piece *p;
-
-	if (exposed == device)
-		return;
-	exposed = device;
-	for (p = pieces; p; p = p->next)
-		mprotect(p->map, p->map_bytes - 4096,
-			 device < 0 || p->device < 0 || p->device == device ? PROT_READ | PROT_WRITE :
-			 fake_cuda.peer_loads && context_of[device].reaches[p->device] ? PROT_READ : PROT_NONE);
+	if (p->protection != protection)
+		mprotect(p->map, p->map_bytes - 4096, protection);
 #endif
+	p->protection = protection;
 }
 
-/* End the program if @ptr is memory of another device than @device. Call with the lock held. */
-static void check_device(CUdeviceptr ptr, int device)
+#ifdef FAKE_CPU
+/* Make all memory of @device accessible, and that of the others not. Call with the lock held. */
+static void expose(int device)
 {
 	struct piece *p;
 
 	for (p = pieces; p; p = p->next)
-		if (ptr >= (uintptr_t)p->data && ptr < (uintptr_t)p->data + p->bytes && p->device >= 0 && p->device != device) {
+		protect(p, p->device < 0 || p->device == device ? PROT_READ | PROT_WRITE :
+			   fake_cuda.peer_loads && context_of[device].reaches[p->device] ? PROT_READ : PROT_NONE);
+}
+#endif
+
+/* Make the memory at @ptr accessible; end the program if it is that of another device. Call with the lock held. */
+static void expose_at(CUdeviceptr ptr, int device)
+{
+	struct piece *p;
+
+	for (p = pieces; p; p = p->next) {
+		if (ptr < (uintptr_t)p->data || ptr >= (uintptr_t)p->data + p->bytes)
+			continue;
+		if (p->device >= 0 && p->device != device) {
 			fprintf(stderr, "device %d uses memory of device %d\n", device, p->device);
 			abort();
 		}
+		protect(p, PROT_READ | PROT_WRITE);
+	}
 }
 
-/* Lock, with the memory of the calling thread's device accessible; @ptr belongs to that device. */
+/* Lock, with the memory at @ptr, which belongs to the calling thread's device, accessible. */
 static void begin_access(CUdeviceptr ptr)
 {
 	pthread_mutex_lock(&lock);
-	check_device(ptr, fake_cuda_device());
-	expose(fake_cuda_device());
+	expose_at(ptr, fake_cuda_device());
 }
 
 static void end_access(void)
@@ -276,9 +287,8 @@ static void end_access(void)
 void fake_cuda_copy(CUdeviceptr to, int to_device, CUdeviceptr from, int from_device, size_t bytes)
 {
 	pthread_mutex_lock(&lock);
-	check_device(to, to_device);
-	check_device(from, from_device);
-	expose(-1);
+	expose_at(to, to_device);
+	expose_at(from, from_device);
 	memcpy((void *)(uintptr_t)to, (void *)(uintptr_t)from, bytes);
 	pthread_mutex_unlock(&lock);
 }
@@ -375,14 +385,12 @@ static CUresult allocate(void **ptr, size_t bytes, int device)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	p->bytes = bytes ? bytes : 1;
 	p->device = device;
+	p->protection = PROT_READ | PROT_WRITE;
 	if (!fill_piece(p)) {
 		free(p);
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
 	pthread_mutex_lock(&lock);
-	/* the new piece is accessible: so shall the others of its device be */
-	if (device >= 0)
-		expose(device);
 	p->next = pieces;
 	pieces = p;
 	__atomic_add_fetch(&fake_cuda.live, 1, __ATOMIC_RELAXED);

@@ -10,10 +10,9 @@
 #include "bench_gpu_check.h"
 #include "gtu/gpu.h"
 #include "libruntime/support/clock.h"
-#include "tools/support/cli.h"
+#include "tools/support/gpu_options.h"
 
 static const unsigned algorithms[] = { BENCH_BFS, BENCH_SSSP, BENCH_CC, BENCH_PR, BENCH_BC, BENCH_KC };
-static const char *const ways[] = { "auto", "nccl", "copies", "loads", "host", NULL };
 
 bool bench_cards_take_ways(struct bench_cards *cards, const char *list)
 {
@@ -24,7 +23,7 @@ bool bench_cards_take_ways(struct bench_cards *cards, const char *list)
 	for (; *list; list += length + (list[length] == ',')) {
 		length = strcspn(list, ",");
 		snprintf(word, sizeof(word), "%.*s", (int)(length < 15 ? length : 15), list);
-		way = cli_choice("--exchange", word, ways);
+		way = cli_choice("--exchange", word, gpu_exchange_ways);
 		if (way < 0)
 			return false;
 		if (cards->ways == sizeof(cards->way) / sizeof(cards->way[0])) {

@@ -215,7 +215,5 @@ int bringup_html(const struct bringup *b, const char *path, struct gtu_error *er
 	findings(w.file, b, false);
 	times(w.file, b);
 	html_end(w.file);
-	if (ferror(w.file))
-		rc = atomic_file_failed(&w, err);
-	return atomic_file_close(&w, rc, err);
+	return atomic_file_close(&w, 0, err);
 }

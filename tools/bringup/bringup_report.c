@@ -112,7 +112,6 @@ int bringup_json(const struct bringup *b, const char *path, struct gtu_error *er
 		json_double(&j, b->time[i].name, b->time[i].seconds);
 	json_end_object(&j);
 	json_end_object(&j);
-	if (json_finish(&j))
-		rc = atomic_file_failed(&w, err);
+	json_finish(&j);
 	return atomic_file_close(&w, rc, err);
 }

@@ -3,7 +3,6 @@
  * gtu bench: the command line of its subjects, and the output that they share. gtu bench gpu has a
  * command line of its own.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,11 +115,8 @@ int bench_write(const char *json, const char *plot, void (*write)(const void *su
 		rc = atomic_file_open(&w, json, err);
 		if (rc)
 			return rc;
-		errno = 0;
 		write(subject, w.file);
-		if (fflush(w.file) || ferror(w.file))
-			rc = atomic_file_failed(&w, err);
-		rc = atomic_file_close(&w, rc, err);
+		rc = atomic_file_close(&w, 0, err);
 	}
 	return !rc && plot ? report_plot(plot, write, subject, chart, err) : rc;
 }

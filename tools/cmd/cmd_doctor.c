@@ -222,8 +222,7 @@ static int write_json(const char *path, const struct doctor *d, const struct fin
 	}
 	json_end_array(&j);
 	json_end_object(&j);
-	if (json_finish(&j))
-		rc = atomic_file_failed(&w, err);
+	json_finish(&j);
 	return atomic_file_close(&w, rc, err);
 }
 

@@ -308,8 +308,7 @@ static int write_report(const char *path, const char *dir, const struct report *
 	}
 	json_end_array(&j);
 	json_end_object(&j);
-	if (json_finish(&j))
-		rc = atomic_file_failed(&w, err);
+	json_finish(&j);
 	return atomic_file_close(&w, rc, err);
 }
 
@@ -405,8 +404,7 @@ static int list_figures(const char *json, struct gtu_error *err)
 		json_end_object(&j);
 	}
 	json_end_array(&j);
-	if (json_finish(&j))
-		rc = atomic_file_failed(&w, err);
+	json_finish(&j);
 	return atomic_file_close(&w, rc, err);
 }
 

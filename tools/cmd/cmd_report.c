@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* gtu report: presents JSON files of the other verbs as one HTML page. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -164,7 +163,6 @@ static int write_page(const char *path, const struct report_file *file, unsigned
 	if (rc)
 		return rc;
 	r.to = w.file;
-	errno = 0;
 	page(&r, file, files);
 	return report_close(&r, &w, err);
 }

@@ -28,8 +28,8 @@ static const char options_help[] =
 	"  --device D     model (the default: the device in this process), model:KEY=VALUE,...,\n"
 	"                 a device file such as /dev/gtu0, or a GPU such as cuda:0; a list such as\n"
 	"                 model,model or none,none divides the graph among its devices (bfs, sssp,\n"
-	"                 pr, cc, bc, kc, cdlp); cuda:0,1 or cuda:all divides it among GPUs (the same\n"
-	"                 without cdlp); cuda:local under mpirun is the GPU of the rank's place on its host\n"
+	"                 pr, cc, bc, kc, cdlp, gc, gcn, stcon); cuda:0,1 or cuda:all divides it among GPUs (bfs to\n"
+	"                 kc); cuda:local under mpirun is the GPU of the rank's place on its host\n"
 	"  --direction D  bfs, pr with peg, weaver or none: push along edges that leave a vertex,\n"
 	"                 pull along edges that lead to it, or auto: bfs pulls while the frontier is large\n"
 	"                 and has many of the remaining edges, pr if edges are stored both ways. Default:\n"
@@ -477,6 +477,8 @@ static int compute(struct request *q, struct gtu_error *err)
 		rc = gtu_open(r->device, &r->dev, err);
 	if (!rc)
 		gtu_set_timeout(r->dev, cli_timeout_ns(q->timeout));
+	if (!rc && r->gpu.exchange)
+		rc = gtu_ranks_set_exchange(r->dev, (enum gtu_ranks_exchange)r->gpu.exchange, err);
 	if (!rc && r->monitor)
 		rc = gtu_setting(r->dev, GTU_UNIT_ZCM, GTU_ZCM_S_ENABLE, 1, err);
 	if (!rc)
@@ -564,6 +566,8 @@ static int parse_once(int argc, char **argv, struct request *q, bool *launched)
 	else if (!rc && q->run.parts && (q->run.output || q->verify))
 		rc = cli_usage("--output-parts leaves the values in parts: %s needs all of them",
 			       q->run.output ? "--output" : "--verify");
+	else if (!rc && q->run.parts && q->run.kind->one)
+		rc = cli_usage("--output-parts is for values of vertices: %s has one value", q->run.kind->name);
 	if (kept >= 0) {
 		fflush(stderr);
 		dup2(kept, STDERR_FILENO);

@@ -126,8 +126,7 @@ static int write_json(const char *path, const struct gtu_graph *g, const struct 
 		json_u64(&j, NULL, s->histogram[i]);
 	json_end_array(&j);
 	json_end_object(&j);
-	if (json_finish(&j))
-		rc = atomic_file_failed(&w, err);
+	json_finish(&j);
 	return atomic_file_close(&w, rc, err);
 }
 
@@ -180,14 +179,8 @@ static int write_plot(const char *path, const struct gtu_graph *g, const struct 
 	if (rc)
 		return rc;
 	r.to = w.file;
-	errno = 0;
 	report_chart_degrees(&r, g->name, low, vertices, n);
-	report_free(&r);
-	if (fflush(w.file) || ferror(w.file))
-		rc = atomic_file_failed(&w, err);
-	else if (r.no_memory)
-		rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory for the drawing");
-	return atomic_file_close(&w, rc, err);
+	return report_close(&r, &w, err);
 }
 
 int cmd_stat(int argc, char **argv)

@@ -322,11 +322,8 @@ static int write_page(const struct paper *p, const struct lab_report *o, struct 
 	rc = atomic_file_open(&w, o->page ? o->page : path, err);
 	if (rc)
 		return rc;
-	errno = 0;
 	fidelity_write(page, COUNT, o->commit, o->short_form ? "short: the smallest graphs, which show the page's structure, not fidelity" :
 		       "that of each experiment's parameters", w.file);
-	if (fflush(w.file) || ferror(w.file))
-		rc = atomic_file_failed(&w, err);
 	return atomic_file_close(&w, rc, err);
 }
 

@@ -294,8 +294,7 @@ static int write_report(const struct lab_run *r, const char *name, struct gtu_er
 		return rc;
 	json_start(&j, w.file);
 	put_json(r, name, &j);
-	if (json_finish(&j))
-		rc = atomic_file_failed(&w, err);
+	json_finish(&j);
 	return atomic_file_close(&w, rc, err);
 }
 
@@ -323,10 +322,7 @@ static int write_plot(const struct lab_run *r, const char *name, struct gtu_erro
 		return rc;
 	snprintf(head, sizeof(head), "%s on machine %s, %s", name, r->m.name, r->files ? "on the user's graphs" :
 		 "on stand-ins for the paper's graphs");
-	errno = 0;
 	lab_plot(&r->table, head, false, w.file);
-	if (fflush(w.file) || ferror(w.file))
-		rc = atomic_file_failed(&w, err);
 	return atomic_file_close(&w, rc, err);
 }
 

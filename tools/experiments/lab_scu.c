@@ -443,58 +443,45 @@ static void energy_rows(const struct experiment *e, unsigned m, unsigned figure,
  * A named alternative to the costs of events: the GPU takes its design power while kernels run, and nothing while the SCU
  * runs, as if its idle SMs were gated; the SCU's accesses and the chip's static power in that time cost what they do above.
  */
-static void gated_energy(const struct experiment *e, unsigned m)
+static double gated_energy(const struct experiment *e, unsigned m, const struct lab_scu_result *gpu, const struct lab_scu_result *best)
 {
-	const struct lab_energy_cost *cost = lab_energy_costs(&e->m[m]);
 	const double power = e->config[m].design_power;
-	struct lab_run *r = e->r;
-	unsigned a, g;
+	struct lab_energy part = { 0 };
 
-	for (a = 0; a < LAB_IRU_ALGORITHMS && cost; a++) {
-		struct series s = { r, 9, 0, 0, true };
-		char what[80];
-
-		if (!(e->algorithms & 1u << a))
-			continue;
-		snprintf(what, sizeof(what), "%.30s %s: energy reduction, design power, gated SMs", e->m[m].name, lab_iru_algorithm_name[a]);
-		for (g = 0; g < r->graphs; g++) {
-			const struct lab_scu_result *best = result_of(e, m, g, a, best_variant(a));
-			const struct lab_scu_result *gpu = result_of(e, m, g, a, LAB_SCU_MIXED);
-			struct lab_energy part = { 0 };
-
-			lab_energy_add_unit(&part, &e->m[m], &best->scu, best->scu.cycles, elements_of(best));
-			add(&s, g, power * lab_seconds(&e->m[m], gpu->processing) /
-			    (power * lab_seconds(&e->m[m], best->processing) + lab_energy_joules(cost, &part).likely), what);
-		}
-		add_mean(&s, LAB_OPEN_RULE, e->build[m] ? e->build[m]->energy[a] : NAN, what);
-		lab_run_reason(r, "an alternative to the costs that are judged");
-	}
+	lab_energy_add_unit(&part, &e->m[m], &best->scu, best->scu.cycles, elements_of(best));
+	return power * lab_seconds(&e->m[m], gpu->processing) /
+	       (power * lab_seconds(&e->m[m], best->processing) + lab_energy_joules(lab_energy_costs(&e->m[m]), &part).likely);
 }
 
 /* The other reading of section 5: an access of the SCU to the L2 costs what an SM's does. */
-static void equal_costs_energy(const struct experiment *e, unsigned m)
+static double equal_costs_energy(const struct experiment *e, unsigned m, const struct lab_scu_result *gpu, const struct lab_scu_result *best)
 {
-	const struct lab_energy_cost *cost = lab_energy_costs(&e->m[m]);
+	struct lab_energy alone = energy(&e->m[m], gpu), with = energy(&e->m[m], best);
+
+	with.count[LAB_E_L2] += with.count[LAB_E_UNIT_L2];
+	with.count[LAB_E_UNIT_L2] = 0;
+	return lab_energy_ratio(lab_energy_costs(&e->m[m]), &alone, &with).likely;
+}
+
+/* Further energy reductions, by @reduction of a graph's results; @reason: why they are not judged. */
+static void other_energy(const struct experiment *e, unsigned m, const char *text, const char *reason,
+			 double (*reduction)(const struct experiment *e, unsigned m, const struct lab_scu_result *gpu,
+					     const struct lab_scu_result *best))
+{
 	struct lab_run *r = e->r;
 	unsigned a, g;
 
-	for (a = 0; a < LAB_IRU_ALGORITHMS && cost; a++) {
+	for (a = 0; a < LAB_IRU_ALGORITHMS && lab_energy_costs(&e->m[m]); a++) {
 		struct series s = { r, 9, 0, 0, true };
 		char what[80];
 
 		if (!(e->algorithms & 1u << a))
 			continue;
-		snprintf(what, sizeof(what), "%.30s %s: energy reduction, L2 accesses as an SM's", e->m[m].name, lab_iru_algorithm_name[a]);
-		for (g = 0; g < r->graphs; g++) {
-			struct lab_energy alone = energy(&e->m[m], result_of(e, m, g, a, LAB_SCU_MIXED));
-			struct lab_energy with = energy(&e->m[m], result_of(e, m, g, a, best_variant(a)));
-
-			with.count[LAB_E_L2] += with.count[LAB_E_UNIT_L2];
-			with.count[LAB_E_UNIT_L2] = 0;
-			add(&s, g, lab_energy_ratio(cost, &alone, &with).likely, what);
-		}
+		snprintf(what, sizeof(what), "%.30s %s: energy reduction, %s", e->m[m].name, lab_iru_algorithm_name[a], text);
+		for (g = 0; g < r->graphs; g++)
+			add(&s, g, reduction(e, m, result_of(e, m, g, a, LAB_SCU_MIXED), result_of(e, m, g, a, best_variant(a))), what);
 		add_mean(&s, LAB_OPEN_RULE, e->build[m] ? e->build[m]->energy[a] : NAN, what);
-		lab_run_reason(r, "the other reading of section 5's costs");
+		lab_run_reason(r, reason);
 	}
 }
 
@@ -563,8 +550,8 @@ static void rows_of(const struct experiment *e, unsigned m)
 		lab_run_row(r, 10, "mean", LAB_SPEEDUP_RULE, b < MACHINES ? builds[b].speed : NAN, exp(all),
 			      "%.30s: speed-up", e->m[m].name);
 	energy_rows(e, m, 9, LAB_SCU_VARIANTS, 7, "energy reduction");
-	equal_costs_energy(e, m);
-	gated_energy(e, m);
+	other_energy(e, m, "L2 accesses as an SM's", "the other reading of section 5's costs", equal_costs_energy);
+	other_energy(e, m, "design power, gated SMs", "an alternative to the costs that are judged", gated_energy);
 	energy_split(e, m);
 	energy_rows(e, m, 11, LAB_SCU_BASIC, 3, "energy reduction, basic SCU");
 }

@@ -3,7 +3,6 @@
  * --plot of benchmarks: draws charts from the JSON, so that page and drawing cannot differ. Closes
  * both.
  */
-#include <errno.h>
 #include <stdlib.h>
 
 #include "report.h"
@@ -11,13 +10,9 @@
 
 int report_close(struct report *r, struct atomic_file *w, struct gtu_error *err)
 {
-	int rc = 0;
+	const int rc = r->no_memory ? gtu_fail(err, GTU_ERR_NOMEM, "no memory for the %s", r->page ? "page" : "drawing") : 0;
 
 	report_free(r);
-	if (fflush(w->file) || ferror(w->file))
-		rc = atomic_file_failed(w, err);
-	else if (r->no_memory)
-		rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory for the %s", r->page ? "page" : "drawing");
 	return atomic_file_close(w, rc, err);
 }
 
@@ -31,7 +26,6 @@ static int draw(const char *path, const struct json_value *doc, void (*chart)(st
 	if (rc)
 		return rc;
 	r.to = w.file;
-	errno = 0;
 	chart(&r, doc);
 	return report_close(&r, &w, err);
 }

@@ -9,6 +9,7 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "gtu/splitmix64.h"
 #include "tools/support/cli.h"
@@ -78,61 +79,66 @@ int run_compute_hash(struct run *r, struct gtu_error *err)
 	return rc;
 }
 
-struct entry {
-	uint64_t key, slot;
-};
-
-static int by_key(const void *x, const void *y)
+/*
+ * The table's slots by the first vertex of their keys, each group in the table's order: those of vertex u are slot[at[u]] to
+ * slot[at[u + 1] - 1]. A key that is no pair of vertices is in no group.
+ */
+static void group_slots(const struct run *r, uint64_t *at, uint64_t *slot)
 {
-	const struct entry *a = x, *b = y;
+	const uint64_t n = r->graph.n, m = r->graph.m, *key = r->table.key;
+	uint64_t u, e;
 
-	if (a->key != b->key)
-		return a->key < b->key ? -1 : 1;
-	return a->slot < b->slot ? -1 : a->slot > b->slot;
+	memset(at, 0, (n + 2) * sizeof(*at));
+	for (e = 0; e < m; e++)
+		if (key[e] / n < n)
+			at[key[e] / n + 2]++;
+	for (u = 0; u < n; u++)
+		at[u + 2] += at[u + 1];
+	for (e = 0; e < m; e++)
+		if (key[e] / n < n)
+			slot[at[key[e] / n + 1]++] = e;
 }
 
-/* Binary search for the first of the sorted entries with this key. */
-static uint64_t first_of(const struct entry *sorted, uint64_t n, uint64_t key)
+/* The first slot of the key. */
+static uint64_t first_of(const struct run *r, const uint64_t *at, const uint64_t *slot, uint64_t key)
 {
-	uint64_t low = 0, high = n, middle;
+	uint64_t u = key / r->graph.n, i;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (sorted[middle].key < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < n && sorted[low].key == key ? sorted[low].slot : GTU_NOT_FOUND;
+	for (i = u < r->graph.n ? at[u] : 0; u < r->graph.n && i < at[u + 1]; i++)
+		if (r->table.key[slot[i]] == key)
+			return slot[i];
+	return GTU_NOT_FOUND;
+}
+
+static bool has_edge(const struct gtu_graph *g, uint64_t key)
+{
+	uint64_t u = key / g->n, e;
+
+	for (e = u < g->n ? g->row[u] : 0; u < g->n && e < g->row[u + 1]; e++)
+		if (key_of(g, u, gtu_graph_target(g, e)) == key)
+			return true;
+	return false;
 }
 
 /*
  * Check that a key is found exactly if the graph has the edge, and that the slot is the first in
- * the sorted table.
+ * the table.
  */
 int run_verify_hash(struct run *r, struct gtu_error *err)
 {
 	const struct gtu_graph *g = &r->graph;
-	struct entry *edge = malloc((g->m + 1) * sizeof(*edge)), *slot = malloc((g->m + 1) * sizeof(*slot));
-	uint64_t u, e, q, want, first = 0, differing = 0;
+	uint64_t *at = malloc((g->n + 2) * sizeof(*at)), *slot = malloc((g->m + 1) * sizeof(*slot));
+	uint64_t q, want, first = 0, differing = 0;
 	int rc = 0;
 
-	if (!edge || !slot) {
+	if (!at || !slot) {
 		rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory for verification");
 		goto out;
 	}
-	for (u = 0; u < g->n; u++)
-		for (e = g->row[u]; e < g->row[u + 1]; e++)
-			edge[e] = (struct entry){ key_of(g, u, gtu_graph_target(g, e)), e };
-	for (e = 0; e < g->m; e++)
-		slot[e] = (struct entry){ r->table.key[e], e };
-	qsort(edge, g->m, sizeof(*edge), by_key);
-	qsort(slot, g->m, sizeof(*slot), by_key);
+	group_slots(r, at, slot);
 	for (q = 0; q < r->queries; q++) {
-		want = first_of(slot, g->m, r->query[q]);
-		if ((r->integer[q] != want ||
-		     (want == GTU_NOT_FOUND) != (first_of(edge, g->m, r->query[q]) == GTU_NOT_FOUND)) &&
-		    !differing++)
+		want = first_of(r, at, slot, r->query[q]);
+		if ((r->integer[q] != want || (want == GTU_NOT_FOUND) == has_edge(g, r->query[q])) && !differing++)
 			first = q;
 	}
 	r->verdict = differing ? RUN_DIFFERENT : RUN_EQUAL;
@@ -140,10 +146,10 @@ int run_verify_hash(struct run *r, struct gtu_error *err)
 		rc = gtu_fail(err, GTU_ERR_VERIFY,
 			      "hash by %s gives slot %lld for query %llu, the sorted list gives %lld; %llu of %llu queries differ",
 			      r->unit, (long long)r->integer[first], (unsigned long long)first,
-			      (long long)first_of(slot, g->m, r->query[first]), (unsigned long long)differing,
+			      (long long)first_of(r, at, slot, r->query[first]), (unsigned long long)differing,
 			      (unsigned long long)r->queries);
 out:
-	free(edge);
+	free(at);
 	free(slot);
 	return rc;
 }

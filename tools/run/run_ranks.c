@@ -119,19 +119,20 @@ int run_ranks_choose(struct run *r, uint64_t degree, uint64_t *v, struct gtu_err
 
 int run_ranks_gather(struct run *r, struct gtu_error *err)
 {
+	const uint32_t bytes = (uint32_t)run_width(r) * r->kind->value_bytes;
 	void *all = NULL;
 	int rc = 0;
 
-	if (!r->ranks || r->parts)
+	if (!r->ranks || r->parts || r->kind->one)
 		return 0;
 	if (run_is_first(r)) {
-		all = malloc((r->graph.n + 1) * 8);
+		all = malloc((r->graph.n + 1) * bytes);
 		if (!all)
 			rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory for the values of %" PRIu64 " vertices", r->graph.n);
 	}
 	rc = run_ranks_agree(r, rc, err);
 	if (!rc)
-		rc = gtu_ranks_gather(r->dev, &r->graph, r->result, 8, all, err);
+		rc = gtu_ranks_gather(r->dev, &r->graph, r->result, bytes, all, err);
 	if (rc || !all) {
 		free(all);
 		return rc;
@@ -156,15 +157,13 @@ int run_ranks_write(struct run *r, struct gtu_error *err)
 		rc = gtu_fail(err, GTU_ERR_NOMEM, "no memory for a file name");
 	if (!rc)
 		rc = atomic_file_open(&t, path, err);
-	for (v = r->first; v < r->end && !rc; v++) {
+	for (v = r->first; v < r->end && !rc && !ferror(t.file); v++) {
 		fprintf(t.file, "%s ", vertex_label(&r->graph, v));
 		r->kind->write(r, r->result, v - r->first, t.file);
-		if (ferror(t.file))
-			rc = atomic_file_failed(&t, err);
-		else if (v % 65536 == 0 && gtu_tick(r->opt.progress, "writing", v, r->end))
+		if (v % 65536 == 0 && gtu_tick(r->opt.progress, "writing", v, r->end))
 			rc = gtu_fail(err, GTU_ERR_INTERRUPTED, "interrupted; %s was not written", path);
 	}
-	if (t.file && !rc && fflush(t.file))
+	if (t.file && !rc && (ferror(t.file) || fflush(t.file)))
 		rc = atomic_file_failed(&t, err);
 	/* the files appear when all ranks have written theirs */
 	rc = run_ranks_agree(r, rc, err);

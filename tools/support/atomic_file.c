@@ -187,7 +187,7 @@ static int find_target(struct atomic_file *w, const char *path, struct stat *st,
 	return cannot(path, reason, err);
 }
 
-int atomic_file_open(struct atomic_file *w, const char *path, struct gtu_error *err)
+static int open_target(struct atomic_file *w, const char *path, struct gtu_error *err)
 {
 	struct stat st;
 	int there, reason;
@@ -211,6 +211,14 @@ int atomic_file_open(struct atomic_file *w, const char *path, struct gtu_error *
 		return 0;
 	free_names(w);
 	return cannot(path, reason, err);
+}
+
+int atomic_file_open(struct atomic_file *w, const char *path, struct gtu_error *err)
+{
+	const int rc = open_target(w, path, err);
+
+	errno = 0;
+	return rc;
 }
 
 /*
@@ -273,8 +281,7 @@ int atomic_file_close(struct atomic_file *w, int rc, struct gtu_error *err)
 {
 	int reason = 0;
 
-	errno = 0;
-	if (fflush(w->file) || ferror(w->file))
+	if (ferror(w->file) || fflush(w->file))
 		reason = errno ? errno : EIO;
 	if (w->file != stdout && fclose(w->file) && !reason)
 		reason = errno;

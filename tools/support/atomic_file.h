@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Output files that are written completely or not at all. */
-#ifndef GTU_WHOLE_FILE_H
-#define GTU_WHOLE_FILE_H
+#ifndef GTU_ATOMIC_FILE_H
+#define GTU_ATOMIC_FILE_H
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -35,11 +35,11 @@ int atomic_file_try(const char *path, struct gtu_error *err);
  * nothing to close.
  */
 int atomic_file_open(struct atomic_file *w, const char *path, struct gtu_error *err);
-/* Describe a failed write from errno. Returns GTU_ERR_FAIL, to be passed to atomic_file_close(). */
+/* Describe a failed write from errno before atomic_file_close(), and return GTU_ERR_FAIL for it. */
 int atomic_file_failed(const struct atomic_file *w, struct gtu_error *err);
 /*
- * Close the file; @rc is the result of the writes. If @rc is 0 and no write failed, rename the file
- * to its final name, else remove it. If only the rename fails, keep the temporary file and report
+ * Close the file; @rc is the caller's result so far. If @rc is 0 and no write failed, rename the file
+ * to its final name, else remove it. The reason of a failed write is errno, which atomic_file_open() clears. If only the rename fails, keep the temporary file and report
  * its name. Returns @rc, or GTU_ERR_FAIL with a message if only closing failed.
  */
 int atomic_file_close(struct atomic_file *w, int rc, struct gtu_error *err);

@@ -6,6 +6,8 @@
 #include "gpu_options.h"
 #include "graph_options.h"
 
+const char *const gpu_exchange_ways[] = { "auto", "nccl", "copies", "loads", "host", NULL };
+
 static bool choice(const char *what, const char *value, const char *(*name)(uint32_t), uint32_t *out)
 {
 	const char *names[16];
@@ -66,6 +68,11 @@ int gpu_option(int returned, const char *value, struct gpu_request *rq)
 	case GPU_OPTION_TRANSPOSE:
 		name = "transpose";
 		rq->placement.transpose = 1;
+		break;
+	case GPU_OPTION_EXCHANGE:
+		name = "exchange";
+		rq->exchange = cli_choice("--exchange", value, gpu_exchange_ways);
+		good = rq->exchange >= 0;
 		break;
 	default:
 		return 0;

@@ -17,6 +17,7 @@ enum {
 	GPU_OPTION_UNPACKED_WEIGHTS,
 	GPU_OPTION_BOARD,
 	GPU_OPTION_TRANSPOSE,
+	GPU_OPTION_EXCHANGE,
 };
 
 /* For a verb's table of long options. */
@@ -27,7 +28,8 @@ enum {
 	{ "gpu-memory", required_argument, NULL, GPU_OPTION_MEMORY },                              \
 	{ "unpacked-weights", no_argument, NULL, GPU_OPTION_UNPACKED_WEIGHTS },                    \
 	{ "board", required_argument, NULL, GPU_OPTION_BOARD },                                    \
-	{ "transpose", no_argument, NULL, GPU_OPTION_TRANSPOSE }
+	{ "transpose", no_argument, NULL, GPU_OPTION_TRANSPOSE },                                  \
+	{ "exchange", required_argument, NULL, GPU_OPTION_EXCHANGE }
 
 #define GPU_OPTIONS_HELP                                                                           \
 	"On a GPU (cuda:0):\n"                                                                     \
@@ -43,12 +45,19 @@ enum {
 	"                 with --edges auto and device, else none\n"                                 \
 	"  --unpacked-weights  keep weights beside the edge list, as in the paper\n"                 \
 	"  --transpose    also place a directed graph's transposed lists, if there is memory for them,\n" \
-	"                 so that bfs and pr can pull\n"
+	"                 so that bfs and pr can pull\n"                                             \
+	"  --exchange WAY  over several cards: auto (NCCL, else copies, else host memory), nccl,\n" \
+	"                 copies (between the cards of one process), loads (kernels read other cards'\n" \
+	"                 memory), host (through host memory)\n"
+
+/* The ways of --exchange: the names of enum gtu_ranks_exchange. */
+extern const char *const gpu_exchange_ways[];
 
 struct gpu_request {
 	struct gtu_placement_options placement;
 	uint32_t kernel;
 	const char *board;		/* of --edges aperture, or NULL */
+	int exchange;			/* enum gtu_ranks_exchange */
 	const char *given;		/* the first of these options that was given, without "--" */
 };
 

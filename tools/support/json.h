@@ -12,8 +12,7 @@
  *	json_double(&j, NULL, 0.25);
  *	json_end_array(&j);
  *	json_end_object(&j);
- *	if (json_finish(&j))
- *		...errno gives the reason of the write error
+ *	json_finish(&j);
  *
  * `key` is the member's name inside an object, and NULL inside an array and at the top level. Calls
  * that do not nest and keys in the wrong context are bugs in the caller and fail an assertion.
@@ -57,7 +56,7 @@ void json_null(struct json *j, const char *key);
  */
 unsigned json_utf8_length(const unsigned char *s);
 
-/* End the document with a newline and flush. Returns -1 with errno if the stream has failed. */
-int json_finish(struct json *j);
+/* End the document with a newline. */
+void json_finish(struct json *j);
 
 #endif

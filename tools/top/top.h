@@ -72,6 +72,6 @@ void top_read_clients(struct top_sample *s, const char *root);
  * is to be highlighted.
  */
 void top_show(const struct top_sample *before, const struct top_sample *now, FILE *to);
-int top_json(const struct top_sample *before, const struct top_sample *now, FILE *to);
+void top_json(const struct top_sample *before, const struct top_sample *now, FILE *to);
 
 #endif

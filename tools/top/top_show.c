@@ -304,7 +304,7 @@ static void json_clients(struct json *j, const struct change *c)
 	json_end_array(j);
 }
 
-int top_json(const struct top_sample *before, const struct top_sample *now, FILE *to)
+void top_json(const struct top_sample *before, const struct top_sample *now, FILE *to)
 {
 	struct json j;
 	unsigned i, u;
@@ -338,5 +338,5 @@ int top_json(const struct top_sample *before, const struct top_sample *now, FILE
 	}
 	json_end_array(&j);
 	json_end_object(&j);
-	return json_finish(&j);
+	json_finish(&j);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Context switching on x86-64 and aarch64, with ucontext elsewhere; the mapping of stacks. */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -173,6 +174,9 @@ void lab_context_switch(void **from, void *to)
 #endif
 #define HUGE_PAGE (2u << 20)
 
+/* The stacks of the last machine, for the next: to map and clear them takes longer than a small run. */
+static _Atomic(size_t *) kept;		/* its first word, below all stacks, is the size */
+
 static size_t mapped(unsigned count, size_t each)
 {
 	return (each * count + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1);
@@ -191,6 +195,14 @@ void *lab_stacks_map(unsigned count, size_t *each)
 
 	*each = GUARDED ? ((LAB_STACK + page - 1) / page) * page + page : LAB_STACK + 4096 + 1088;
 	bytes = mapped(count, *each);
+	if (!GUARDED) {
+		size_t *old = atomic_exchange(&kept, NULL);
+
+		if (old && *old == bytes)
+			return old;
+		if (old)
+			munmap(old, *old);
+	}
 	map = mmap(NULL, bytes + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (map == MAP_FAILED)
 		return NULL;
@@ -215,6 +227,15 @@ void *lab_stacks_map(unsigned count, size_t *each)
 
 void lab_stacks_unmap(void *stacks, unsigned count, size_t each)
 {
-	if (stacks)
-		munmap(stacks, mapped(count, each));
+	size_t bytes = mapped(count, each), *old = stacks;
+
+	if (!stacks)
+		return;
+	if (!GUARDED) {
+		*old = bytes;
+		old = atomic_exchange(&kept, old);
+		bytes = old ? *old : 0;
+	}
+	if (old)
+		munmap(old, bytes);
 }

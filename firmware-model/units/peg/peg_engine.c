@@ -139,6 +139,14 @@ static inline uint32_t refill_size(const struct peg_core *c, const struct peg_en
 	return n <= space ? (uint32_t)n : 0;
 }
 
+/* Whether vertices arrive in cycle @t, or more can be requested. */
+static inline bool refill_acts(const struct peg_core *c, const struct peg_engine *e, uint64_t t)
+{
+	const struct peg_fifo *q = &e->refill;
+
+	return (q->head != q->tail && q->at[q->head & q->mask].ready <= t) || (e->left && refill_size(c, e));
+}
+
 static bool refill(struct peg_core *c, struct peg_engine *e, unsigned n, uint64_t t)
 {
 	struct peg_fifo *q = &e->refill;
@@ -352,7 +360,7 @@ static uint64_t gather_cycle(struct peg_core *c, struct peg_engine *e, unsigned 
 		return PEG_NEVER;
 	if (e->in.count && e->used < c->shape.entries && !fetch_index(c, e, n, t))
 		return PEG_NEVER;
-	if ((e->left || e->coming) && !refill(c, e, n, t))
+	if (refill_acts(c, e, t) && !refill(c, e, n, t))
 		return PEG_NEVER;
 
 	/* the next cycle with progress */
@@ -404,7 +412,7 @@ static uint64_t list_cycle(struct peg_core *c, struct peg_engine *e, unsigned n,
 		output(c, e, t, k);
 		e->fill++;
 	}
-	if ((e->left || e->coming) && !refill(c, e, n, t))
+	if (refill_acts(c, e, t) && !refill(c, e, n, t))
 		return PEG_NEVER;
 	if ((!e->left && !e->coming && !e->in.count) || list_ready(c, e))
 		return t + 1;

@@ -197,10 +197,10 @@ static void next_level(struct bfs *b, uint64_t vertices, uint64_t edges)
 static int loop_levels(struct bfs *b)
 {
 	struct gpu_level log[GPU_LOOP_STEPS];
-	uint32_t next = b->now + 1, levels = GPU_UNREACHED - next, i;
-	void *args[] = { &b->queue[0], &b->items, &b->visited, &b->level, &next, &levels, &b->loop_queues,
-			 &b->loop_log, NULL };
 	struct gpu_run *r = &b->r;
+	uint32_t next = b->now + 1, levels = GPU_UNREACHED - next, ahead = r->gpu->placement.edges == GTU_EDGES_DEVICE, i;
+	void *args[] = { &b->queue[0], &b->items, &b->visited, &b->level, &next, &levels, &b->loop_queues,
+			 &b->loop_log, &ahead, NULL };
 	int rc = b->have_queue ? 0 : collect(b);
 
 	if (levels > GPU_LOOP_STEPS)

@@ -181,7 +181,7 @@ int gpu_probe(struct gpu *gpu, uint64_t bytes, struct gtu_error *err);
 
 /* ---- run.c ------------------------------------------------------------------------------------- */
 
-#define GPU_BUFFERS 10
+#define GPU_BUFFERS 12
 
 struct gpu_run {
 	const char *name;

@@ -67,6 +67,7 @@ struct gpu_loop {
 	uint32_t done;			/* shortest paths: no vertex is due */
 	uint64_t items[3], far[3], min[3];
 	uint64_t bound;
+	uint64_t reports[2][GPU_LOOP_BLOCKS]; /* breadth-first search: what each block queued */
 };
 
 struct gpu_counters {

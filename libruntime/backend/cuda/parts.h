@@ -69,4 +69,36 @@ int gpu_cores_check(const struct gpu_run *r);
 /* Count the neighbours of own vertices into @left, without themselves, and give none a @core; @queue: memory for all items. */
 int gpu_cores_begin(struct gpu_run *r, CUdeviceptr left, CUdeviceptr core, CUdeviceptr queue);
 
+/* ---- labels.c -------------------------------------------------------------------------------------- */
+
+struct gpu_labels {
+	CUdeviceptr label;		/* of all vertices */
+	CUdeviceptr best;		/* counts of own vertices, by the numbers of the whole graph */
+	CUdeviceptr few, many, tables;
+	uint64_t few_items, many_items, edges;
+	uint64_t first, end;		/* vertices whose longer lists are in the queue of those */
+};
+
+/* Give all vertices their own labels and queue the lists of own vertices; memory but that of tables is allocated. */
+int gpu_labels_begin(struct gpu_run *r, struct gpu_labels *l);
+/* Find the next label of each own vertex. */
+int gpu_labels_count(struct gpu_run *r, struct gpu_labels *l);
+uint64_t gpu_labels_iterations(const struct gtu_algorithm_options *opt);
+
+/* ---- passes.c -------------------------------------------------------------------------------------- */
+
+struct gpu_convolution {
+	CUdeviceptr x, y;		/* features, then results; sums: of all vertices */
+	CUdeviceptr root, queue;
+	uint64_t items;
+	uint32_t features;
+};
+
+/* Allocate, with @queue bytes for the items of own vertices; make the features of all vertices and the roots of own ones. */
+int gpu_convolution_begin(struct gpu_run *r, struct gpu_convolution *c, uint64_t queue);
+/* The sums of own vertices; an edge with a bad weight has the number @base + its own. */
+int gpu_convolution_sum(struct gpu_run *r, struct gpu_convolution *c, uint64_t base);
+/* The results of own vertices, from the sums and roots of all. */
+int gpu_convolution_root(struct gpu_run *r, struct gpu_convolution *c);
+
 #endif

@@ -5,8 +5,9 @@
  */
 #include <math.h>
 
-#include "gpu.h"
+#include "libruntime/support/features.h"
 #include "libruntime/support/graph_access.h"
+#include "parts.h"
 
 /* ---- Triangles ---------------------------------------------------------------------------------- */
 
@@ -41,21 +42,13 @@ int gpu_triangles(struct gtu_device *dev, const struct gtu_algorithm_options *op
 
 /* ---- Convolution -------------------------------------------------------------------------------- */
 
-#define FEATURES 16
-
-struct convolution {
-	struct gpu_run r;
-	CUdeviceptr x, y, root, queue;
-	uint64_t items, values;
-	uint32_t features;
-};
-
-/* One pass: @to += the factors times @from. */
-static int pass(struct convolution *c, const char *suffix, CUdeviceptr from, CUdeviceptr to, CUdeviceptr root)
+/* One pass: the values of own vertices in @to = the factors times @from. */
+static int pass(struct gpu_run *r, struct gpu_convolution *c, const char *suffix, CUdeviceptr from, CUdeviceptr to,
+		CUdeviceptr root)
 {
-	struct gpu_run *r = &c->r;
+	const uint64_t width = 8ull * c->features;
 	void *args[] = { &c->queue, &c->items, &from, &to, &c->features, &root, NULL };
-	int rc = gpu_fill(r->gpu, to, 0, 8 * c->values, r->err);
+	int rc = gpu_fill(r->gpu, to + width * r->graph.first, 0, width * (r->graph.end - r->graph.first), r->err);
 
 	if (!rc)
 		rc = gpu_visit_step(r, "gcn_pass", suffix, true, c->items * 32, args);
@@ -63,24 +56,22 @@ static int pass(struct convolution *c, const char *suffix, CUdeviceptr from, CUd
 	return rc;
 }
 
-static int fail_weight(const struct gpu_run *r)
+static int fail_weight(const struct gpu_run *r, uint64_t base)
 {
 	uint64_t e;
 
 	for (e = 0; e + 1 < r->g->m && isfinite(gtu_graph_weight(r->g, e)); e++)
 		;
-	return gtu_fail(r->err, GTU_ERR_INPUT, "%s: edge %llu has the weight %g", r->g->name, (unsigned long long)e,
+	return gtu_fail(r->err, GTU_ERR_INPUT, "%s: edge %llu has the weight %g", r->g->name, (unsigned long long)(base + e),
 			gtu_graph_weight(r->g, e));
 }
 
-static int convolve(struct convolution *c)
+int gpu_convolution_begin(struct gpu_run *r, struct gpu_convolution *c, uint64_t queue)
 {
-	static const char *const separate[] = { "", "_u32", "_f32", "_f64" };
-	struct gpu_run *r = &c->r;
-	const uint64_t n = r->graph.n;
+	const uint64_t n = r->graph.n, values = n * c->features;
 	const struct gpu_part part[] = {
-		{ "features", 8 * c->values, &c->x }, { "sums", 8 * c->values, &c->y }, { "roots", 8 * n, &c->root },
-		{ "queue", gpu_run_queue_bytes(r), &c->queue },
+		{ "features", 8 * values, &c->x }, { "sums", 8 * values, &c->y }, { "roots", 8 * n, &c->root },
+		{ "queue", queue, &c->queue },
 	};
 	uint64_t seed = r->opt->seed;
 	void *begin[] = { &c->x, &c->root, &c->features, &seed, NULL };
@@ -88,49 +79,49 @@ static int convolve(struct convolution *c)
 
 	if (!rc)
 		rc = gpu_run_launch(r, "gcn_begin", NULL, false, n, begin);
-	if (!rc)
-		rc = gpu_visit_collect(r, 0, 0, c->queue, &c->items);
-	gtu_phase(&r->phases, "traverse");
-	if (!rc)
-		rc = pass(c, r->gpu->placement.weight_bytes ? separate[r->g->weight_type] : "_packed", c->x, c->y, 0);
-	if (!rc && r->counters.changed)
-		rc = fail_weight(r);
-	/* the features are not needed any more */
-	return rc ? rc : pass(c, "_root", c->y, c->x, c->root);
+	return rc ? rc : gpu_visit_collect(r, 0, 0, c->queue, &c->items);
 }
 
-static int check_finite(const struct convolution *c, const double *out)
+int gpu_convolution_sum(struct gpu_run *r, struct gpu_convolution *c, uint64_t base)
 {
-	uint64_t i;
+	static const char *const separate[] = { "", "_u32", "_f32", "_f64" };
+	int rc;
 
-	for (i = 0; i < c->values; i++)
-		if (!isfinite(out[i]))
-			return gtu_fail(c->r.err, GTU_ERR_UNSUPPORTED,
-					"the sum for feature %llu of vertex %llu exceeds the range of a double (1.8e308)",
-					(unsigned long long)(i % c->features),
-					(unsigned long long)gtu_graph_id(c->r.g, i / c->features));
-	return 0;
+	gtu_phase(&r->phases, "traverse");
+	rc = pass(r, c, r->gpu->placement.weight_bytes ? separate[r->g->weight_type] : "_packed", c->x, c->y, 0);
+	return rc || !r->counters.changed ? rc : fail_weight(r, base);
+}
+
+int gpu_convolution_root(struct gpu_run *r, struct gpu_convolution *c)
+{
+	/* the features are not needed any more */
+	return pass(r, c, "_root", c->y, c->x, c->root);
 }
 
 int gpu_gcn(struct gtu_device *dev, const struct gtu_algorithm_options *opt, void *out,
 	    struct gtu_algorithm_stats *stats, struct gtu_error *err)
 {
-	struct convolution c = { .features = opt->features ? opt->features : FEATURES };
-	int rc = gpu_visit_begin(&c.r, dev, "gcn", opt, stats, err);
+	struct gpu_convolution c = { .features = gtu_features(opt) };
+	struct gpu_run r;
+	uint64_t values;
+	int rc = gpu_visit_begin(&r, dev, "gcn", opt, stats, err);
 
-	if (!rc && c.features > GTU_FEATURES_MAX)
-		rc = gtu_fail(err, GTU_ERR_USAGE, "%u features per vertex are too many: the maximum is %u", c.features,
-			      GTU_FEATURES_MAX);
-	c.values = rc ? 0 : c.r.graph.n * c.features;
-	if (!rc && c.values) {
-		rc = convolve(&c);
-		gtu_phase(&c.r.phases, "result");
+	if (!rc)
+		rc = gtu_check_feature_count(r.g, c.features, err);
+	values = rc ? 0 : r.graph.n * c.features;
+	if (!rc && values) {
+		rc = gpu_convolution_begin(&r, &c, gpu_run_queue_bytes(&r));
 		if (!rc)
-			rc = gpu_download(c.r.gpu, out, c.x, 8 * c.values, err);
+			rc = gpu_convolution_sum(&r, &c, 0);
 		if (!rc)
-			rc = check_finite(&c, out);
-		c.r.stats->vertices = c.r.graph.n;
-		c.r.stats->iterations = 2;
+			rc = gpu_convolution_root(&r, &c);
+		gtu_phase(&r.phases, "result");
+		if (!rc)
+			rc = gpu_download(r.gpu, out, c.x, 8 * values, err);
+		if (!rc)
+			rc = gtu_check_features(r.g, out, 0, r.graph.n, c.features, err);
+		r.stats->vertices = r.graph.n;
+		r.stats->iterations = 2;
 	}
-	return gpu_run_end(&c.r, rc);
+	return gpu_run_end(&r, rc);
 }

@@ -35,7 +35,7 @@ struct gpu_ranks {
 
 typedef int gpu_ranked_fn(struct gpu_ranks *k);
 gpu_ranked_fn gpu_ranked_bfs, gpu_ranked_sssp, gpu_ranked_pagerank, gpu_ranked_components, gpu_ranked_betweenness,
-	gpu_ranked_cores;
+	gpu_ranked_cores, gpu_ranked_labels, gpu_ranked_convolution, gpu_ranked_stcon;
 
 /* Run an algorithm as one rank: struct gtu_traversal_ops.ranked. */
 int gpu_ranked(struct gtu_device *dev, const struct gtu_rank_run *run);
@@ -68,6 +68,26 @@ static inline uint64_t gpu_ranks_bitmap(const struct gpu_ranks *k, uint32_t rank
 {
 	return gpu_round_up((gpu_ranks_range(k, rank) + 7) / 8);
 }
+
+/* ---- ranks_push.c: levels of a search from its frontier, for bfs and stcon ------------------------ */
+
+struct gpu_push {
+	CUdeviceptr level;		/* of own vertices */
+	CUdeviceptr visited;		/* bits of all vertices */
+	CUdeviceptr queue[2];
+	CUdeviceptr outbox, bitmaps;	/* 4 bytes for each element of an outbox; gpu_push_bitmaps() */
+	uint64_t items;			/* in queue[0] */
+	bool have_queue;		/* else it is made from the vertices at level @now */
+	uint32_t now;			/* the level of the frontier; the caller counts it up */
+};
+
+/* Bytes of a bitmap of all vertices, and of those of each rank's vertices. */
+uint64_t gpu_push_bits(const struct gpu_ranks *k);
+uint64_t gpu_push_bitmaps(const struct gpu_ranks *k);
+/* Reach @source alone, at level 0, in memory that the caller has allocated. */
+int gpu_push_begin(struct gpu_ranks *k, struct gpu_push *p, uint64_t source);
+/* Settle the next level; the counters have its vertices of this rank, and the sum of their degrees. Collective. */
+int gpu_push(struct gpu_ranks *k, struct gpu_push *p);
 
 /* ---- ranks_link.c ------------------------------------------------------------------------------- */
 

@@ -16,7 +16,10 @@ static const struct {
 	[GTU_RANKED_COMPONENTS] = { "components", gpu_ranked_components, GPU_CACHE_PREFIX },
 	[GTU_RANKED_BETWEENNESS] = { "betweenness", gpu_ranked_betweenness, GPU_CACHE_PREFIX },
 	[GTU_RANKED_CORES] = { "cores", gpu_ranked_cores, GPU_CACHE_PREFIX },
-	[GTU_RANKED_LABELS] = { .name = "label propagation" },
+	[GTU_RANKED_LABELS] = { "label propagation", gpu_ranked_labels, GPU_CACHE_PREFIX },
+	[GTU_RANKED_COLORING] = { .name = "coloring" },
+	[GTU_RANKED_GCN] = { "gcn", gpu_ranked_convolution, GPU_CACHE_PREFIX },
+	[GTU_RANKED_STCON] = { "stcon", gpu_ranked_stcon, GPU_CACHE_PREFIX },
 };
 
 uint64_t gpu_ranks_outbox(const struct gpu_ranks *k)

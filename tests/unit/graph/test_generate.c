@@ -435,4 +435,30 @@ TEST(parallel_build)
 	}
 }
 
+/* The parallel transpose equals the serial one, and reports a graph that has changed since its check. */
+TEST(parallel_transpose)
+{
+	const uint64_t n = 1200, m = 60000;
+	uint64_t *from = test_alloc(m, 8), *to = test_alloc(m, 8), state = 4, e, *row;
+	uint32_t *col, *changed = test_alloc(m, 4);
+	struct gtu_graph *g, *t;
+
+	for (e = 0; e < m; e++) {
+		from[e] = test_random(&state) % n;
+		to[e] = e % 3 ? test_random(&state) % (n / 2) : 7;
+	}
+	g = from_edges(n, m, from, to, GTU_DIRECTED, 4);
+	OK(gtu_graph_transpose(g, NULL, &t, &err));
+	CHECK(!gtu_transpose_parallel(g->row, g->col, m, n, NULL, &row, &col));
+	CHECK(!memcmp(row, t->row, 8 * (n + 1)) && !memcmp(col, t->col, 4 * m));
+	free(row), free(col);
+	memcpy(changed, g->col, 4 * m);
+	changed[777] = (uint32_t)n;
+	CHECK_EQ(gtu_transpose_parallel(g->row, changed, m, n, NULL, &row, &col), GTU_ERR_INPUT);
+	memcpy(from, g->row, 8 * (n + 1));
+	from[n / 2] = m + 1;
+	CHECK_EQ(gtu_transpose_parallel(from, g->col, m, n, NULL, &row, &col), GTU_ERR_INPUT);
+	gtu_graph_close(t);
+}
+
 TEST_MAIN

@@ -22,7 +22,39 @@ struct job {
 
 typedef int algorithm_fn(struct gtu_device *dev, const struct gtu_graph *g, const struct gtu_algorithm_options *opt,
 			 void *values, struct gtu_algorithm_stats *stats, struct gtu_error *err);
-#define ALGORITHMS 7
+
+/* The bed's values have 8 bytes each. */
+static inline int coloring(struct gtu_device *d, const struct gtu_graph *g, const struct gtu_algorithm_options *opt,
+			   void *values, struct gtu_algorithm_stats *stats, struct gtu_error *e)
+{
+	uint64_t first, end;
+	uint32_t *color;
+	int rc = gtu_ranks_range(d, g, &first, &end, e);
+
+	if (rc)
+		return rc;
+	color = malloc((end - first) * 4 + 1);
+	rc = gtu_coloring(d, g, opt, color, stats, e);
+	for (uint64_t v = 0; v < end - first && !rc; v++)
+		((uint64_t *)values)[v] = color[v];
+	free(color);
+	return rc;
+}
+
+static inline int stcon(struct gtu_device *d, const struct gtu_graph *g, const struct gtu_algorithm_options *opt,
+			void *values, struct gtu_algorithm_stats *stats, struct gtu_error *e)
+{
+	uint64_t first, end, distance;
+	int rc = gtu_ranks_range(d, g, &first, &end, e);
+
+	if (!rc)
+		rc = gtu_stcon(d, g, opt, &distance, stats, e);
+	for (uint64_t v = 0; !rc && v < end - first; v++)
+		((uint64_t *)values)[v] = distance;
+	return rc;
+}
+
+#define ALGORITHMS 10
 static const struct {
 	const char *name;
 	algorithm_fn *run;
@@ -34,6 +66,8 @@ static const struct {
 	{ "betweenness", (algorithm_fn *)(void *)gtu_betweenness, true },
 	{ "cores", (algorithm_fn *)(void *)gtu_cores, false },
 	{ "labels", (algorithm_fn *)(void *)gtu_label_propagation, false },
+	{ "coloring", coloring, false }, { "gcn", (algorithm_fn *)(void *)gtu_gcn, true },
+	{ "stcon", stcon, false },
 };
 
 /* A value of /proc/self/status in bytes. */
@@ -64,7 +98,9 @@ static inline void work(const struct gtu_ranks *ranks, struct rank_report *r, vo
 	if (job.odd == ranks->rank) {
 		if (job.how == ODD_GRAPH || job.how == ODD_SIZE)
 			job.g = job.other;
-		job.opt.source += job.how == ODD_OPTION;
+		job.opt.source += job.how == ODD_OPTION && job.what < 8;
+		job.opt.target += job.how == ODD_OPTION && job.what == 9;
+		job.opt.seed += job.how == ODD_OPTION && job.what == 8;
 		job.what += job.how == ODD_ALGORITHM;
 		if (job.how == ODD_SPEC)
 			job.spec = "/dev/no-such-device";
@@ -93,6 +129,7 @@ static inline void expect(const struct job *job, void *values)
 {
 	const struct gtu_graph *g = job->g;
 	double change;
+	uint32_t *color = test_alloc(g->n, 4);
 
 	switch (job->what) {
 	case 0: CHECK(!reference_bfs(g, job->opt.source, values)); break;
@@ -102,6 +139,17 @@ static inline void expect(const struct job *job, void *values)
 	case 4: CHECK(!reference_betweenness(g, job->opt.sources, job->opt.source_count, values)); break;
 	case 5: CHECK(!reference_cores(g, values)); break;
 	case 6: CHECK(!reference_labels(g, job->opt.iterations, values)); break;
+	case 7:
+		CHECK(!gtu_coloring(NULL, g, &job->opt, color, NULL, &err));
+		for (uint64_t v = 0; v < g->n; v++)
+			((uint64_t *)values)[v] = color[v];
+		break;
+	case 9:
+		CHECK(!reference_bfs(g, job->opt.source, values));
+		for (uint64_t v = 0, distance = ((uint64_t *)values)[job->opt.target]; v < g->n; v++)
+			((uint64_t *)values)[v] = distance;
+		break;
+	case 8: CHECK(!gtu_gcn(NULL, g, &job->opt, values, NULL, &err)); break;
 	}
 }
 
@@ -125,7 +173,7 @@ static inline struct job job_of(const struct gtu_graph *g, unsigned what)
 {
 	return (struct job){ .g = g, .spec = "none", .what = what, .result = shared_memory((g->n + 1) * 8),
 			     .opt = { .unit = GTU_WITH_NONE, .source = 1, .iterations = 4, .direction = GTU_PUSH_OR_PULL,
-				      .sources = sources, .source_count = 2 } };
+				      .sources = sources, .source_count = 2, .features = 1, .target = 2 } };
 }
 
 static inline void same_results(struct job *job, uint32_t size)
@@ -139,7 +187,7 @@ static inline void same_results(struct job *job, uint32_t size)
 	all_fine(size);
 	snprintf(name, sizeof(name), "%s over %u processes%s", algorithms[job->what].name, size, job->path ? ", parts" : "");
 	if (algorithms[job->what].real)
-		same_reals(job->result, want, job->g->n, job->what == 1 ? 0 : 1e-9, name);
+		same_reals(job->result, want, job->g->n, job->what == 1 || job->what == 8 ? 0 : 1e-9, name);
 	else
 		same_integers(job->result, want, job->g->n, name);
 }

@@ -8,6 +8,7 @@
 
 #include "gtu/gpu.h"
 #include "libruntime/device/backend.h"
+#include "tests/fake/built.h"
 #include "tests/unit/runtime/subjects.h"
 
 static struct gtu_device *board;
@@ -22,17 +23,10 @@ static void open_board(void)
 
 static void open_gpu(void)
 {
-	const char *root = getenv("GTU_ROOT");
-	char path[512];
-
 	if (dev)
 		return;
-	if (!getenv("GTU_TEST_GPU")) {
-		snprintf(path, sizeof(path), "%s/build/tests/fake/libcuda-cpu.so.1", root ? root : ".");
-		if (access(path, F_OK))
-			SKIP("%s was not built: there is no C++ compiler", path);
-		setenv("GTU_CUDA_LIBRARY", path, 1);
-	}
+	if (!getenv("GTU_TEST_GPU"))
+		setenv("GTU_CUDA_LIBRARY", simulated_gpu(), 1);
 	if (gtu_gpu_count(&err) < 0)
 		SKIP("%s", err.text);
 	OK(gtu_open("cuda:0", &dev, &err));

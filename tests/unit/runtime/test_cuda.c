@@ -7,6 +7,7 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "tests/fake/built.h"
 #include "tests/fake/cpu_kernels.h"
 #include "tests/fake/fake_cuda.h"
 #include "libruntime/backend/cuda/gpu.h"
@@ -15,21 +16,12 @@
 static struct fake_cuda *fake, fresh;
 static char fake_path[512];
 
-static const char *path_of(const char *name)
-{
-	static char path[512];
-	const char *root = getenv("GTU_ROOT");
-
-	snprintf(path, sizeof(path), "%s/build/tests/fake/%s", root ? root : ".", name);
-	return path;
-}
-
 static void use_fake(void)
 {
 	void *library;
 
 	if (!fake) {
-		snprintf(fake_path, sizeof(fake_path), "%s", path_of("libcuda.so.1"));
+		snprintf(fake_path, sizeof(fake_path), "%s", fake_built("libcuda.so.1"));
 		library = dlopen(fake_path, RTLD_NOW);
 		CHECKF(library, "%s", dlerror());
 		fake = dlsym(library, "fake_cuda");
@@ -51,7 +43,7 @@ static void load_says(const char *library, int major, const char *want)
 }
 
 TEST(no_driver) { load_says("libcuda-that-nobody-has.so.1", 12, "no CUDA driver on this computer"); }
-TEST(damaged_driver) { load_says(path_of("libcuda-old.so.1"), 12, "has no cuGetErrorName"); }
+TEST(damaged_driver) { load_says(fake_built("libcuda-old.so.1"), 12, "has no cuGetErrorName"); }
 
 TEST(no_gpu)
 {

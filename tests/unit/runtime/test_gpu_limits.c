@@ -14,6 +14,7 @@
 
 #include "gtu/gpu.h"
 #include "gpu_algorithms.h"
+#include "tests/fake/built.h"
 #include "tests/fake/cpu_kernels.h"
 #include "tests/fake/fake_cuda.h"
 
@@ -22,18 +23,13 @@ static const unsigned *block;		/* the simulated GPU's blockIdx.x */
 
 static void use_fake(void)
 {
-	const char *root = getenv("GTU_ROOT");
-	char path[512];
 	void *library;
 
 	if (!fake) {
-		snprintf(path, sizeof(path), "%s/build/tests/fake/libcuda-cpu.so.1", root ? root : ".");
-		if (access(path, F_OK))
-			SKIP("%s was not built: there is no C++ compiler", path);
-		setenv("GTU_CUDA_LIBRARY", path, 1);
+		setenv("GTU_CUDA_LIBRARY", simulated_gpu(), 1);
 		if (gtu_gpu_count(&err) < 0)
 			SKIP("%s", err.text);
-		library = dlopen(path, RTLD_NOW);
+		library = dlopen(simulated_gpu(), RTLD_NOW);
 		CHECKF(library, "%s", dlerror());
 		fake = dlsym(library, "fake_cuda");
 		block = dlsym(library, "blockIdx");

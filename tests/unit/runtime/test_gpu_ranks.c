@@ -10,20 +10,12 @@
 #include "gtu/ranks.h"
 #include "socket_ranks.h"
 #include "subjects.h"
+#include "tests/fake/built.h"
 #include "tests/fake/fake_cuda.h"
 #include "tests/fake/fake_nccl.h"
 
 static struct fake_cuda *cuda;
 static struct fake_nccl *nccl;
-
-static const char *built(const char *name)
-{
-	const char *root = getenv("GTU_ROOT");
-	static char path[512];
-
-	snprintf(path, sizeof(path), "%s/build/tests/fake/%s", root ? root : ".", name);
-	return path;
-}
 
 static void *symbol(const char *library, const char *name)
 {
@@ -37,12 +29,10 @@ static void open_fakes(void)
 {
 	struct gtu_error no_gpu;
 
-	if (access(built("libcuda-cpu.so.1"), F_OK))
-		SKIP("%s was not built: there is no C++ compiler", built("libcuda-cpu.so.1"));
-	setenv("GTU_CUDA_LIBRARY", built("libcuda-cpu.so.1"), 1);
+	setenv("GTU_CUDA_LIBRARY", simulated_gpu(), 1);
 	setenv("FAKE_CUDA_DEVICES", "8", 1);
 	cuda = symbol(getenv("GTU_CUDA_LIBRARY"), "fake_cuda");
-	setenv("GTU_NCCL_LIBRARY", built("libnccl.so.2"), 1);
+	setenv("GTU_NCCL_LIBRARY", fake_built("libnccl.so.2"), 1);
 	nccl = symbol(getenv("GTU_NCCL_LIBRARY"), "fake_nccl");
 	if (gtu_gpu_count(&no_gpu) < 0)
 		SKIP("%s", no_gpu.text);
@@ -53,6 +43,21 @@ static void open_fakes(void)
 static struct gtu_device *over;	/* the list of the current test */
 static const char *over_name;
 static bool every;		/* all algorithms with all options */
+
+static void run_gcn(const struct gtu_graph *g)
+{
+	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .features = 3, .seed = 7 };
+	double *real = test_alloc(3 * g->n, 8), *want = test_alloc(3 * g->n, 8), *magnitude = test_alloc(3 * g->n, 8);
+	struct gtu_algorithm_stats s;
+
+	CHECK(!reference_gcn(g, opt.features, opt.seed, want, magnitude));
+	CHECKF(!gtu_gcn(over, g, &opt, real, &s, &err), "%s: %s", over_name, err.text);
+	CHECK_EQ(s.edges, 2 * g->m);
+	CHECK_EQ(s.vertices, g->n);
+	for (uint64_t i = 0; i < 3 * g->n; i++)
+		CHECKF(fabs(real[i] - want[i]) <= 1e-9 * magnitude[i], "%s: value %llu is %g instead of %g", over_name,
+		       (unsigned long long)i, real[i], want[i]);
+}
 
 static void run_all(const struct gtu_graph *g)
 {
@@ -86,6 +91,17 @@ static void run_all(const struct gtu_graph *g)
 	CHECKF(!gtu_cores(over, g, &opt, integer, &s, &err), "%s: %s", over_name, err.text);
 	same_integers(integer, want, g->n, over_name);
 	CHECK_EQ(s.vertices, g->n);
+	CHECK(!reference_labels(g, opt.iterations, want));
+	memset(integer, 0x55, g->n * 8);
+	CHECKF(!gtu_label_propagation(over, g, &opt, integer, &s, &err), "%s: %s", over_name, err.text);
+	same_integers(integer, want, g->n, over_name);
+	run_gcn(g);
+	/* to some vertices */
+	CHECK(!reference_bfs(g, opt.source, want));
+	for (opt.target = 0; opt.target < g->n; opt.target += 1 + g->n / 2) {
+		CHECKF(!gtu_stcon(over, g, &opt, integer, &s, &err), "%s: %s", over_name, err.text);
+		CHECK_EQ(integer[0], want[opt.target]);
+	}
 	/* from a hub, from the last vertex, and from one twice */
 	opt.sources = (uint64_t[]){ opt.source, g->n - 1, 0, opt.source };
 	opt.source_count = 4;
@@ -136,12 +152,19 @@ static struct edges one_shape(uint64_t n, uint64_t m)
 
 static const char *const lists[] = { "cuda:0,1", "cuda:2,cuda:0,1", "cuda:0,1,2,3,4", "cuda:all" };
 
+/* Under AddressSanitizer, every second list: the others differ in their number of cards only. */
+#ifdef __SANITIZE_ADDRESS__
+#define NEXT_LIST 2
+#else
+#define NEXT_LIST 1
+#endif
+
 TEST(tiny_graphs_over_nccl)
 {
 	open_fakes();
 	every = true;
 	/* fewer vertices than ranks, and ranks without vertices */
-	for (unsigned i = 0; i < LENGTH(lists); i++) {
+	for (unsigned i = 0; i < LENGTH(lists); i += NEXT_LIST) {
 		open_list(lists[i]);
 		tiny_graphs(run_all);
 		close_list("NCCL 2.28.9");
@@ -153,7 +176,7 @@ TEST(shapes_over_nccl)
 {
 	open_fakes();
 	every = false;
-	for (unsigned i = 0; i < LENGTH(lists); i++) {
+	for (unsigned i = 0; i < LENGTH(lists); i += NEXT_LIST) {
 		open_list(lists[i]);
 		each_graph(path(11), run_all);
 		each_graph(clique(12), run_all);
@@ -178,7 +201,7 @@ TEST(a_hub_at_a_boundary)
 {
 	open_fakes();
 	every = true;
-	for (unsigned i = 0; i < 2; i++) {
+	for (unsigned i = 0; i < 2; i += NEXT_LIST) {
 		open_list(lists[i]);
 		each_graph(hub(600), run_all);
 		close_list("NCCL");
@@ -255,7 +278,7 @@ TEST(copies_between_cards)
 {
 	open_fakes();
 	setenv("GTU_NCCL_LIBRARY", "/no/such/libnccl.so.2", 1);
-	for (unsigned i = 0; i < 3; i++) {
+	for (unsigned i = 0; i < 3; i += NEXT_LIST) {
 		open_list(lists[i]);
 		tiny_graphs(run_all);
 		each_graph(one_shape(200, 1500), run_all);
@@ -266,9 +289,9 @@ TEST(copies_between_cards)
 TEST(host_memory)
 {
 	open_fakes();
-	setenv("GTU_NCCL_LIBRARY", built("libnccl-old.so.2"), 1);
+	setenv("GTU_NCCL_LIBRARY", fake_built("libnccl-old.so.2"), 1);
 	cuda->no_peers = 1;
-	for (unsigned i = 0; i < 3; i++) {
+	for (unsigned i = 0; i < 3; i += NEXT_LIST) {
 		open_list(lists[i]);
 		tiny_graphs(run_all);
 		each_graph(one_shape(200, 1500), run_all);
@@ -288,7 +311,7 @@ TEST(chosen_exchanges)
 	open_fakes();
 	g = small_graph(&value);
 	cuda->peer_loads = 1;
-	for (unsigned i = 0; i < 3; i++) {
+	for (unsigned i = 0; i < 3; i += NEXT_LIST) {
 		open_list(lists[i]);
 		OK(gtu_ranks_set_exchange(over, GTU_EXCHANGE_LOADS, &err));
 		every = !i;
@@ -361,13 +384,15 @@ TEST(two_ranks_on_one_card)
 /* Whether runs over a new list succeed, and a search is right; a failure has a sentence. */
 static bool attempt(const struct gtu_graph *g, const uint64_t *want)
 {
-	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .iterations = 1 }, some = opt;
+	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .iterations = 1 }, some = opt, ends = opt;
 	uint64_t *level = test_alloc(g->n, 8);
 	double *rank = test_alloc(g->n, 8);
 	int rc = gtu_open("cuda:0,1,2", &over, &err);
 
 	some.sources = (uint64_t[]){ 0 };
 	some.source_count = 1;
+	ends.target = dense->n - 1;
+	ends.features = 1;
 	if (!rc)
 		rc = gtu_bfs(over, g, &opt, level, NULL, &err);
 	if (!rc)
@@ -378,6 +403,12 @@ static bool attempt(const struct gtu_graph *g, const uint64_t *want)
 		rc = gtu_cores(over, dense, &opt, level, NULL, &err);
 	if (!rc)
 		rc = gtu_betweenness(over, dense, &some, rank, NULL, &err);
+	if (!rc)
+		rc = gtu_label_propagation(over, dense, &opt, level, NULL, &err);
+	if (!rc)
+		rc = gtu_gcn(over, dense, &ends, rank, NULL, &err);
+	if (!rc)
+		rc = gtu_stcon(over, dense, &ends, level, NULL, &err);
 	CHECKF(!rc || (rc == GTU_ERR_FAIL && err.text[0]), "error %d: %s", rc, err.text);
 	gtu_close(over);
 	over = NULL;
@@ -435,6 +466,7 @@ TEST(what_is_refused)
 	struct gtu_graph *g, *bad;
 	uint64_t *value;
 	uint32_t rank, size;
+	char edge[64];
 
 	open_fakes();
 	g = small_graph(&value);
@@ -448,14 +480,20 @@ TEST(what_is_refused)
 	CHECK(!strcmp(gtu_get_gpu_info(over)->name, "Fake GPU"));
 	FAILS(gtu_bfs(over, g, &opt, value, NULL, &err), GTU_ERR_UNSUPPORTED, "choose the unit gpu");
 	opt.unit = GTU_WITH_GPU;
-	FAILS(gtu_stcon(over, g, &opt, value, NULL, &err), GTU_ERR_UNSUPPORTED, "components, betweenness and cores only");
+	FAILS(gtu_clustering(over, g, &opt, (double *)value, NULL, &err), GTU_ERR_UNSUPPORTED, "clustering does not run over several GPUs: only bfs, sssp, pagerank, components, betweenness, cores, label propagation, stcon and gcn do");
 	opt.source_count = 1;
 	FAILS(gtu_betweenness(over, g, &opt, (double *)value, NULL, &err), GTU_ERR_USAGE, "sources is NULL: pass a list");
 	opt.sources = &g->n;
 	FAILS(gtu_betweenness(over, g, &opt, (double *)value, NULL, &err), GTU_ERR_USAGE, "source vertex 128 is out of range");
 	opt.sources = NULL;
 	opt.source_count = 0;
-	FAILS(gtu_label_propagation(over, g, &opt, value, NULL, &err), GTU_ERR_UNSUPPORTED, "label propagation does not run over several GPUs");
+	FAILS(gtu_coloring(over, g, &opt, (uint32_t *)value, NULL, &err), GTU_ERR_UNSUPPORTED, "coloring does not run over several GPUs");
+	opt.features = GTU_FEATURES_MAX + 1;
+	FAILS(gtu_gcn(over, g, &opt, (double *)value, NULL, &err), GTU_ERR_USAGE, "features per vertex are too many");
+	opt.features = 0;
+	opt.target = g->n;
+	FAILS(gtu_stcon(over, g, &opt, value, NULL, &err), GTU_ERR_USAGE, "target vertex 128 is out of range");
+	opt.target = 0;
 	opt.kernel = GTU_KERNEL_NAIVE;
 	FAILS(gtu_bfs(over, g, &opt, value, NULL, &err), GTU_ERR_UNSUPPORTED, "the paper's kernels (naive)");
 	opt.kernel = 0;
@@ -468,6 +506,11 @@ TEST(what_is_refused)
 	bad = weighted(GTU_WEIGHT_F32, GTU_DIRECTED, 0);
 	((float *)(uintptr_t)bad->weight)[bad->m - 1] = -1;
 	FAILS(gtu_sssp(over, bad, &opt, (double *)value, NULL, &err), GTU_ERR_INPUT, "is -1: weights must be 0 or more");
+	((float *)(uintptr_t)bad->weight)[bad->m - 1] = INFINITY;
+	snprintf(edge, sizeof(edge), "edge %llu has the weight inf", (unsigned long long)bad->m - 1);
+	opt.features = 1;
+	FAILS(gtu_gcn(over, bad, &opt, (double *)value, NULL, &err), GTU_ERR_INPUT, edge);
+	opt.features = 0;
 	OK(gtu_bfs(over, g, &opt, value, NULL, &err));
 	gtu_close(over);
 	/* one card is no list */

@@ -107,6 +107,48 @@ TEST(any_engine_order)
 	}
 }
 
+/* Records taken from one engine leave the order of those that GTU_PEG_ANY takes as it is. */
+TEST(any_engine_between_single_engines)
+{
+	uint64_t *want, n, draw = 3;
+	struct gtu_peg_edges edges;
+	struct gtu_peg *peg = NULL;
+	struct gtu_peg_config c;
+	struct bed b;
+	bool *taken;
+
+	bed_open(&b, "model", 3000, false, 9);
+	want = test_alloc(b.m + 1, 8);
+	taken = test_alloc(b.m + 1, 1);
+	n = order_of_any(&b, 12, false, want);
+	c = config(&b, GTU_PEG_WITH_INDEX | GTU_PEG_BALANCE_EDGES, 0);
+	c.in = (struct gtu_array){ 0 };
+	c.engines = 4;
+	c.ring_log2 = 5;
+	OK(gtu_peg_configure(b.q, &c, &peg, &err));
+	for (uint64_t left = n, first = 0; left; left--) {
+		const bool any = test_random(&draw) % 3;
+		uint64_t i, at;
+		uint32_t engine;
+
+		while (taken[first])
+			first++;
+		at = first + (any ? 0 : test_random(&draw) % 8);
+		if (at >= n || taken[at])
+			at = first;
+		engine = want[at] >> 24 & 0xff;
+		for (i = first; taken[i] || (want[i] >> 24 & 0xff) != engine; i++)
+			;
+		CHECK_EQ(gtu_peg_next(peg, any ? GTU_PEG_ANY : engine, &edges, &err), 1);
+		CHECK_EQ(edges.cycle << 32 | (uint64_t)edges.engine << 24 |
+			 ((const uint64_t *)edges.index)[__builtin_ctz(edges.active)], want[i]);
+		taken[i] = true;
+	}
+	CHECK_EQ(gtu_peg_next(peg, GTU_PEG_ANY, &edges, &err), 0);
+	OK(gtu_peg_finish(peg, NULL, &err));
+	gtu_peg_close(peg);
+}
+
 /* GraphPEG, figure 4(a), level by level: pushed vertices are the next level's list. */
 TEST(bfs_of_figure_4)
 {

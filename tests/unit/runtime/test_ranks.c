@@ -6,6 +6,7 @@
 #define SIZES 4
 static const unsigned sizes[SIZES] = { 2, 3, 5, 8 };
 static struct gtu_device *list[SIZES];
+#define FEATURES 3u
 
 /* A list of sizes[i] devices, "model,model,...". */
 static struct gtu_device *list_of(unsigned i)
@@ -31,7 +32,8 @@ static const char *label(const char *what, unsigned size, const struct gtu_algor
 
 struct expected {
 	uint64_t *level, *component, *core, *label;
-	double *distance, *rank, *score;
+	uint32_t *color;
+	double *distance, *rank, *score, *features, *magnitude;
 	uint64_t sources[2];
 };
 
@@ -39,6 +41,9 @@ static void expect(const struct gtu_graph *g, struct expected *e)
 {
 	double change;
 
+	e->magnitude = test_alloc(g->n * FEATURES, 8);
+	e->color = test_alloc(g->n, 4);
+	e->features = test_alloc(g->n * FEATURES, 8);
 	e->level = test_alloc(g->n, 8);
 	e->component = test_alloc(g->n, 8);
 	e->core = test_alloc(g->n, 8);
@@ -55,15 +60,18 @@ static void expect(const struct gtu_graph *g, struct expected *e)
 	CHECK(!reference_sssp(g, e->sources[0], e->distance));
 	CHECK(!reference_pagerank(g, 0.85, 5, e->rank, &change));
 	CHECK(!reference_betweenness(g, e->sources, 2, e->score));
+	CHECK(!gtu_coloring(NULL, g, &(struct gtu_algorithm_options){ .unit = GTU_WITH_NONE }, e->color, NULL, &err));
+	CHECK(!reference_gcn(g, FEATURES, 7, e->features, e->magnitude));
 }
 
 static void check_over(const struct gtu_graph *g, const struct expected *e, struct gtu_device *over, unsigned size,
 		       uint32_t unit)
 {
 	struct gtu_algorithm_options opt = { .unit = unit, .source = e->sources[0], .iterations = 5, .chunk_log2 = 7,
-					     .sources = e->sources, .source_count = 2 };
+					     .sources = e->sources, .source_count = 2, .features = FEATURES, .seed = 7 };
 	uint64_t *integer = test_alloc(g->n, 8), reached = 0;
-	double *real = test_alloc(g->n, 8);
+	uint32_t *color = test_alloc(g->n, 4);
+	double *real = test_alloc(g->n, 8), *features = test_alloc(g->n * FEATURES, 8);
 	struct gtu_algorithm_stats s;
 
 	for (uint64_t v = 0; v < g->n; v++)
@@ -99,6 +107,20 @@ static void check_over(const struct gtu_graph *g, const struct expected *e, stru
 	same_integers(integer, e->label, g->n, label("labels", size, &opt));
 	RANKS_RUN("betweenness", size, &opt, gtu_betweenness(over, g, &opt, real, &s, &err));
 	same_reals(real, e->score, g->n, 1e-9, label("betweenness", size, &opt));
+	RANKS_RUN("coloring", size, &opt, gtu_coloring(over, g, &opt, color, &s, &err));
+	CHECKF(!memcmp(color, e->color, g->n * 4), "%s: other colors", label("coloring", size, &opt));
+	CHECK_EQ(s.vertices, g->n);
+	/* near, far or not reached */
+	for (unsigned i = 0; i < 4; i++) {
+		opt.target = i ? g->n * i / 4 : opt.source;
+		RANKS_RUN("stcon", size, &opt, gtu_stcon(over, g, &opt, integer, &s, &err));
+		CHECKF(*integer == e->level[opt.target], "%s: %" PRIu64 " edges to vertex %" PRIu64 ", not %" PRIu64,
+		       label("stcon", size, &opt), *integer, opt.target, e->level[opt.target]);
+	}
+	RANKS_RUN("gcn", size, &opt, gtu_gcn(over, g, &opt, features, &s, &err));
+	for (uint64_t i = 0; i < g->n * FEATURES; i++)
+		CHECKF(fabs(features[i] - e->features[i]) <= 1e-9 * e->magnitude[i], "%s: feature %" PRIu64 " is %.17g, not %.17g",
+		       label("gcn", size, &opt), i, features[i], e->features[i]);
 }
 
 static uint32_t units_from, units_to;
@@ -243,7 +265,10 @@ TEST(a_list_runs_whole_algorithms_only)
 	FAILS(gtu_region_alloc(d, 4096, &region, &err), GTU_ERR_UNSUPPORTED, "several ranks");
 	FAILS(gtu_bfs(d, g, &opt, value, NULL, &err), GTU_ERR_UNSUPPORTED, "vertex range");
 	opt.first_vertex = opt.end_vertex = 0;
-	FAILS(gtu_stcon(d, g, &opt, value, NULL, &err), GTU_ERR_UNSUPPORTED, "several devices");
+	FAILS(gtu_clustering(d, g, &opt, (double *)value, NULL, &err), GTU_ERR_UNSUPPORTED, "several devices");
+	opt.target = 100;
+	FAILS(gtu_stcon(d, g, &opt, value, NULL, &err), GTU_ERR_USAGE, "target vertex 100 is out of range");
+	opt.target = 0;
 	opt.source = 100;
 	FAILS(gtu_bfs(d, g, &opt, value, NULL, &err), GTU_ERR_USAGE, "out of range");
 	/* counters are sums over the devices */
@@ -294,6 +319,36 @@ TEST(a_damaged_graph_ends_all_ranks)
 
 		FAILS(gtu_components(list_of(i), &view, &opt, value, NULL, &err), GTU_ERR_INPUT, "damaged");
 	}
+}
+
+/* An undirected graph with edges in one direction only: a vertex waits for a neighbour that does not know it. */
+TEST(coloring_of_edges_in_one_direction)
+{
+	uint64_t row[] = { 0, 1, 3, 5 };
+	uint32_t col[] = { 1, 2, 2, 1, 1 }, color[3];
+	struct gtu_graph g = { .n = 3, .m = 5, .row = row, .col = col, .edge_bytes = 4, .name = "odd" };
+	struct gtu_algorithm_options opt = { .unit = GTU_WITH_SCU };
+
+	for (unsigned i = 0; i < SIZES; i++)
+		FAILS(gtu_coloring(list_of(i), &g, &opt, color, NULL, &err), GTU_ERR_INPUT, "stored in one direction only");
+}
+
+TEST(features_out_of_range)
+{
+	static const uint64_t src[] = { 0, 1, 2 }, dst[] = { 1, 2, 0 };
+	static const double weight[] = { 1, INFINITY, 1 }, huge[] = { 1.7e308, 1.7e308, 1.7e308, 1.7e308, 1.7e308, 1 };
+	uint64_t row[] = { 0, 5, 5, 6 };
+	uint32_t col[] = { 1, 1, 1, 1, 1, 0 };
+	struct gtu_algorithm_options opt = { .unit = GTU_WITH_NONE, .features = GTU_FEATURES_MAX + 1 };
+	struct gtu_graph *g = weighted_edges(3, 3, src, dst, GTU_WEIGHT_F64, weight, GTU_DIRECTED, 4);
+	struct gtu_graph sums = { .n = 3, .m = 6, .row = row, .col = col, .weight = huge, .weight_type = GTU_WEIGHT_F64,
+				  .edge_bytes = 4, .flags = GTU_GRAPH_DIRECTED, .name = "sums" };
+	double *features = test_alloc(3 * 2, 8);
+
+	FAILS(gtu_gcn(list_of(0), g, &opt, features, NULL, &err), GTU_ERR_USAGE, "features per vertex are too many");
+	opt.features = 2;
+	FAILS(gtu_gcn(list_of(0), g, &opt, features, NULL, &err), GTU_ERR_INPUT, "an edge of vertex 1 has the weight inf");
+	FAILS(gtu_gcn(list_of(0), &sums, &opt, features, NULL, &err), GTU_ERR_UNSUPPORTED, "exceeds the range of a double");
 }
 
 TEST_MAIN

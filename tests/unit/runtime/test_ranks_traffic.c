@@ -2,6 +2,7 @@
 /* Ranks in processes: bytes exchanged, memory, and parts of generated graphs. */
 #include <malloc.h>
 
+#include "libruntime/support/coloring.h"
 #include "ranks_bed.h"
 
 /* ---- Traffic and memory ---------------------------------------------------------------------------- */
@@ -173,6 +174,78 @@ TEST(bytes_of_labels)
 		}
 		CHECK_EQ(rank_reports[r].traffic.value_bytes, want);
 		CHECK(want > 0);
+	}
+}
+
+/* Coloring: the key of each vertex to each other rank, 8 bytes; its color to each with a later neighbour, 12 bytes. */
+TEST(bytes_of_coloring)
+{
+	struct gtu_graph *g = kronecker(9, false);
+	uint64_t *key = test_alloc(g->n, 8), sum = 0;
+
+	for (uint64_t v = 0; v < g->n; v++)
+		key[v] = gtu_color_key(g->row[v + 1] - g->row[v], v);
+	for (unsigned i = 0; i < LENGTH(sizes); i++) {
+		struct job job = job_of(g, 7);
+
+		same_results(&job, sizes[i]);
+		for (uint32_t r = 0; r < sizes[i]; r++) {
+			const uint64_t own = rank_reports[r].end - rank_reports[r].first;
+			uint64_t want = 8 * own * (sizes[i] - 1), first, end;
+
+			for (uint64_t v = rank_reports[r].first; v < rank_reports[r].end; v++) {
+				bool due[SOCKET_RANKS_MAX] = { false };
+
+				for (gtu_graph_edges(g, v, &first, &end); first < end; first++) {
+					const uint64_t u = gtu_graph_target(g, first);
+
+					for (uint32_t to = 0; to < sizes[i]; to++)
+						due[to] |= to != r && u != v && gtu_color_before(key, v, u) &&
+							   u >= rank_reports[to].first && u < rank_reports[to].end;
+				}
+				for (uint32_t to = 0; to < sizes[i]; to++)
+					want += 12 * due[to];
+			}
+			CHECK_EQ(rank_reports[r].traffic.value_bytes, want);
+			CHECK_EQ(rank_reports[r].traffic.bytes, want);
+			sum += want;
+		}
+	}
+	CHECK(sum > 0);
+}
+
+/* ST-connectivity along a path: a rank sends the first vertex of the next one, a set of 8 + 4 bytes, and no other one. */
+TEST(bytes_of_stcon)
+{
+	struct edges e = edges(300, 299);
+	struct job job;
+
+	for (uint64_t v = 0; v + 1 < e.n; v++)
+		add_edge(&e, v, v + 1);
+	job = job_of(from_edges(e.n, e.m, e.src, e.dst, GTU_DIRECTED, 4), 9);
+	job.opt.source = 0;
+	job.opt.target = e.n - 1;
+	same_results(&job, 3);
+	for (uint32_t r = 0; r < 3; r++) {
+		CHECK_EQ(rank_reports[r].traffic.vertex_bytes, r < 2 ? 12 : 0);
+		CHECK_EQ(rank_reports[r].traffic.bytes, rank_reports[r].traffic.vertex_bytes);
+	}
+}
+
+/* A convolution of F features: 8 (F + 1) bytes of each vertex to each other rank. */
+TEST(bytes_of_a_convolution)
+{
+	struct gtu_graph *g = kronecker(8, true);
+
+	for (unsigned i = 0; i < LENGTH(sizes); i++) {
+		struct job job = job_of(g, 8);
+
+		same_results(&job, sizes[i]);
+		for (uint32_t r = 0; r < sizes[i]; r++) {
+			CHECK_EQ(rank_reports[r].traffic.value_bytes,
+				 8 * 2 * (rank_reports[r].end - rank_reports[r].first) * (sizes[i] - 1));
+			CHECK_EQ(rank_reports[r].traffic.bytes, rank_reports[r].traffic.value_bytes);
+		}
 	}
 }
 

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 
 #include "gtu/weave.h"
+#include "tests/fake/built.h"
 #include "tests/fake/fake_nvrtc.h"
 #include "tests/unit/library.h"
 
@@ -24,18 +25,9 @@ static struct fake_nvrtc *fake;
 static void *image;
 static size_t bytes;
 
-static const char *path_of(const char *name)
-{
-	static char path[512];
-	const char *root = getenv("GTU_ROOT");
-
-	snprintf(path, sizeof(path), "%s/build/tests/fake/%s", root ? root : ".", name);
-	return path;
-}
-
 static void use_fake(void)
 {
-	const char *path = path_of("libnvrtc.so");
+	const char *path = fake_built("libnvrtc.so");
 	void *library = dlopen(path, RTLD_NOW);
 
 	CHECKF(library, "%s", dlerror());
@@ -54,7 +46,7 @@ TEST(missing)
 
 TEST(too_old)
 {
-	setenv("GTU_NVRTC_LIBRARY", path_of("libnvrtc-old.so"), 1);
+	setenv("GTU_NVRTC_LIBRARY", fake_built("libnvrtc-old.so"), 1);
 	FAILS(gtu_weave_compile(&count, 90, &image, &bytes, &err), GTU_ERR_UNSUPPORTED, "has no nvrtcGetErrorString");
 }
 

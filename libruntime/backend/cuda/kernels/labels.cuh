@@ -39,7 +39,8 @@ extern "C" __global__ void labels_begin(gpu_graph g, u32 *label, u64 *best)
 {
 	for (u64 v = thread_id(); v < g.n; v += thread_count()) {
 		label[v] = (u32)v;
-		best[v] = 0;
+		if (v >= g.first && v < g.end)
+			best[v] = 0;
 	}
 }
 

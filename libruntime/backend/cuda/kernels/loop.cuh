@@ -31,6 +31,19 @@ __device__ static inline u32 arrived_blocks(const u32 *at)
 	return count;
 }
 
+__device__ static inline void store_release(uint64_t *at, u64 value)
+{
+	asm volatile("st.release.gpu.global.u64 [%0], %1;" :: "l"(at), "l"(value) : "memory");
+}
+
+__device__ static inline u64 load_acquire(const uint64_t *at)
+{
+	u64 value;
+
+	asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(at) : "memory");
+	return value;
+}
+
 /* Ask for the line at @at: the next step reads it after the barrier, which takes as long. */
 __device__ static inline void prefetch(const void *at)
 {
@@ -46,6 +59,17 @@ __device__ static inline u32 arrived_blocks(const u32 *at)
 {
 	__nanosleep(20);
 	return *at;
+}
+
+__device__ static inline void store_release(uint64_t *at, u64 value)
+{
+	*(volatile uint64_t *)at = value;
+}
+
+__device__ static inline u64 load_acquire(const uint64_t *at)
+{
+	__nanosleep(20);
+	return *(const volatile uint64_t *)at;
 }
 
 __device__ static inline void prefetch(const void *)

@@ -66,10 +66,10 @@ __device__ static void paths_forth(const gpu_graph &g, u64 *queue, u64 count, u3
 	report(g, t);
 }
 
-/* The dependencies of a level on the next: share[v] += paths[v] / paths[to] (1 + share[to]). */
-template <typename R>
-__device__ static void paths_depend(const gpu_graph &g, const u64 *queue, u64 count, const u32 *level, u32 next,
-				    const double *paths, double *share, tally &t)
+/* share[v] += the sum of part(paths[v], to) over the edges to vertices @to of level @next. */
+template <typename R, typename F>
+__device__ static inline void add_shares(const gpu_graph &g, const u64 *queue, u64 count, const u32 *level, u32 next,
+					 const double *paths, double *share, tally &t, F part)
 {
 	each_item(queue, count, t, [&](u32 v, u32 chunk, tally &t) {
 		const double own = paths[v];
@@ -79,13 +79,22 @@ __device__ static void paths_depend(const gpu_graph &g, const u64 *queue, u64 co
 			const u32 to = target_of<R>(g, entry);
 
 			if (valid && level[to] == next)
-				sum += own / paths[to] * (1 + share[to]);
+				sum += part(own, to);
 			__syncwarp();
 		});
 		sum = warp_sum(sum);
 		if (!lane_id() && sum != 0)
 			atomicAdd(&share[v], sum);
 	});
+}
+
+/* The dependencies of a level on the next: share[v] += paths[v] / paths[to] (1 + share[to]). */
+template <typename R>
+__device__ static void paths_depend(const gpu_graph &g, const u64 *queue, u64 count, const u32 *level, u32 next,
+				    const double *paths, double *share, tally &t)
+{
+	add_shares<R>(g, queue, count, level, next, paths, share, t,
+		      [&](double own, u32 to) { return own / paths[to] * (1 + share[to]); });
 }
 
 /* The same for the levels from @next down, each @begin[i] to @begin[i + 1] of the queue, i from @levels down. */

@@ -151,6 +151,17 @@ extern "C" __global__ void ranks_front(gpu_graph g, const u32 *level, u32 now, u
 	}
 }
 
+/* Count the own vertices at level @now that have a level in @other, too. */
+extern "C" __global__ void ranks_meet(gpu_graph g, const u32 *level, u32 now, const u32 *other)
+{
+	const u64 own = g.end - g.first, padded = (own + 31) & ~31ull;
+	u64 met = 0;
+
+	for (u64 i = thread_id(); i < padded; i += thread_count())
+		met += i < own && level[i] == now && other[i] != GPU_UNREACHED;
+	count_vertices(g, met);
+}
+
 /* The frontier of all ranks, from the bits of each at the address @at[rank], maybe on another card; they are visited. */
 extern "C" __global__ void ranks_join_bits(gpu_graph g, const u64 *at, const u64 *cut, u32 ranks, u32 *frontier, u32 *visited)
 {
@@ -303,23 +314,30 @@ VISIT_FORMATS(RANKS_DUE)
 
 /* ---- Components: labels of all vertices ------------------------------------------------------------- */
 
-/* Pairs of a vertex and its label, for vertices that were roots in @base and are not any more; at most @most. */
+/* Add a pair of each lane that @sends to @pairs, at most @most; counters.items: their number. Called by every lane of a warp. */
+__device__ static inline void put_pair_warp(const gpu_graph &g, bool sends, u32 number, u32 value, u32 *pairs, u64 most)
+{
+	const u32 all = __ballot_sync(ALL_LANES, sends);
+	u64 at = 0;
+
+	if (!lane_id() && all)
+		at = atomicAdd((ull *)&counters_of(g)->items, (ull)__popc(all));
+	at = __shfl_sync(ALL_LANES, at, 0) + (u32)__popc(all & ((1u << lane_id()) - 1));
+	if (sends && at < most) {
+		pairs[2 * at] = number;
+		pairs[2 * at + 1] = value;
+	}
+}
+
+/* Pairs of a vertex and its label, for vertices that were roots in @base and are not any more. */
 extern "C" __global__ void ranks_changed(gpu_graph g, const u32 *label, const u32 *base, u32 *pairs, u64 most)
 {
 	const u64 padded = (g.n + 31) & ~31ull;
 
 	for (u64 v = thread_id(); v < padded; v += thread_count()) {
 		const bool sends = v < g.n && base[v] == v && label[v] != v;
-		const u32 all = __ballot_sync(ALL_LANES, sends);
-		u64 at = 0;
 
-		if (!lane_id() && all)
-			at = atomicAdd((ull *)&counters_of(g)->items, (ull)__popc(all));
-		at = __shfl_sync(ALL_LANES, at, 0) + (u32)__popc(all & ((1u << lane_id()) - 1));
-		if (sends && at < most) {
-			pairs[2 * at] = (u32)v;
-			pairs[2 * at + 1] = label[v];
-		}
+		put_pair_warp(g, sends, (u32)v, sends ? label[v] : 0, pairs, most);
 	}
 }
 

@@ -103,26 +103,17 @@ extern "C" __global__ void ranks_take_shares(const u32 *elements, u64 count, dou
 			share[elements[PATHS_WORDS * i]] = double_at(elements + PATHS_WORDS * i);
 }
 
-/* As paths_depend(). */
+/* As paths_depend(); the share of another rank's vertex is what its owner replied. */
 template <typename R>
 __device__ static void ranks_depend(const gpu_graph &g, const u64 *queue, u64 count, const u32 *level, u32 next,
 				    const double *paths, double *share)
 {
-	each_item(g, queue, count, [&](u32 v, u32 chunk, tally &t) {
-		const double own = paths[v];
-		double sum = 0;
+	tally t = { 0, 0 };
 
-		walk_item<R, no_weight>(g, v, chunk, t, [&](bool valid, R entry, no_weight) {
-			const u32 to = target_of<R>(g, entry);
-
-			if (valid && level[to] == next)
-				sum += owns(g, to) ? own / paths[to] * (1 + share[to]) : own * share[to];
-			__syncwarp();
-		});
-		sum = warp_sum(sum);
-		if (!lane_id() && sum != 0)
-			atomicAdd(&share[v], sum);
+	add_shares<R>(g, queue, count, level, next, paths, share, t, [&](double own, u32 to) {
+		return owns(g, to) ? own / paths[to] * (1 + share[to]) : own * share[to];
 	});
+	report(g, t);
 }
 
 /* As paths_end(), for own vertices. */
@@ -272,6 +263,44 @@ extern "C" __global__ void ranks_fetch(u32 *to, const u32 *from, u64 words)
 {
 	for (u64 i = thread_id(); i < words; i += thread_count())
 		to[i] = from[i];
+}
+
+/* ---- Label propagation: labels of all vertices ------------------------------------------------------- */
+
+/* Take the labels found for own vertices, as labels_take(); pairs of v - first and its label, for those that changed. */
+extern "C" __global__ void ranks_take_labels(gpu_graph g, u32 *label, u64 *best, u32 *pairs, u64 most)
+{
+	const u64 own = g.end - g.first, padded = (own + 31) & ~31ull;
+
+	for (u64 i = thread_id(); i < padded; i += thread_count()) {
+		const u64 v = g.first + i, key = i < own ? best[v] : 0;
+		const u32 found = ~(u32)key;
+		const bool changed = key && found != label[v];
+
+		if (key)
+			best[v] = 0;
+		if (changed)
+			label[v] = found;
+		put_pair_warp(g, changed, (u32)i, found, pairs, most);
+	}
+}
+
+/*
+ * Take the labels of another rank's @range vertices from @first on: @count pairs, or all in @labels.
+ * counters.changed: a number is bad.
+ */
+extern "C" __global__ void ranks_settle_labels(gpu_graph g, const u32 *pairs, const u32 *labels, u64 count, u64 first,
+					       u64 range, u32 *label)
+{
+	for (u64 i = thread_id(); i < count; i += thread_count()) {
+		const u64 v = labels ? i : pairs[2 * i];
+		const u32 found = labels ? labels[i] : pairs[2 * i + 1];
+
+		if (v < range && found < g.n)
+			label[first + v] = found;
+		else
+			counters_of(g)->changed = 1;
+	}
 }
 
 #endif

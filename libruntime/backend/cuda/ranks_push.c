@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A level of a search from its frontier, over several GPUs. A rank sends the targets that it sees for the
+ * first time to their owners, as numbers or as a bitmap, whichever is smaller.
+ */
+#include "ranks.h"
+
+#define BITMAP		(1ull << 63)	/* in a message's word: a bitmap, not numbers */
+
+int gpu_push_begin(struct gpu_ranks *k, struct gpu_push *p, uint64_t source)
+{
+	const uint64_t words = gpu_push_bits(k);
+	const uint32_t zero = 0, bit = 1u << (source & 31);
+	int rc = gpu_fill(k->r.gpu, p->level, 0xff, 4 * k->own, k->r.err);
+
+	if (!rc)
+		rc = gpu_fill(k->r.gpu, p->visited, 0, words, k->r.err);
+	/* all ranks know that the source is reached */
+	if (!rc)
+		rc = gpu_upload(k->r.gpu, p->visited + source / 32 * 4, &bit, 4, k->r.err);
+	if (!rc && source >= k->first && source < k->end)
+		rc = gpu_upload(k->r.gpu, p->level + 4 * (source - k->first), &zero, 4, k->r.err);
+	return rc;
+}
+
+uint64_t gpu_push_bits(const struct gpu_ranks *k)
+{
+	return 4 * ((k->run->graph->n + 31) / 32);
+}
+
+uint64_t gpu_push_bitmaps(const struct gpu_ranks *k)
+{
+	uint64_t bytes = 0;
+	uint32_t i;
+
+	for (i = 0; i < k->size; i++)
+		bytes += gpu_ranks_bitmap(k, i);
+	return bytes;
+}
+
+static int collect(struct gpu_ranks *k, struct gpu_push *p)
+{
+	struct gpu_run *r = &k->r;
+	void *args[] = { &p->level, &p->now, &p->queue[0], NULL };
+	int rc = gpu_run_clear(r);
+
+	if (!rc)
+		rc = gpu_run_launch(r, "ranks_collect", NULL, true, k->own, args);
+	if (!rc)
+		rc = gpu_run_read(r);
+	p->items = r->counters.items;
+	p->have_queue = true;
+	return rc;
+}
+
+/* Prepare the message to each rank: its word, its address and its bytes. */
+static int address(struct gpu_ranks *k, const struct gpu_push *p)
+{
+	uint64_t at = 0, bitmap;
+	void *args[3];
+	CUdeviceptr ids;
+	uint32_t i;
+	int rc = 0;
+
+	for (i = 0; i < k->size && !rc; i++) {
+		ids = p->outbox + 4 * k->section[i];
+		bitmap = gpu_ranks_bitmap(k, i);
+		k->outgoing[i] = k->count[i];
+		k->send[i] = ids;
+		k->send_bytes[i] = 4 * k->count[i];
+		if (k->send_bytes[i] <= bitmap)
+			continue;
+		k->outgoing[i] |= BITMAP;
+		k->send[i] = p->bitmaps + at;
+		k->send_bytes[i] = bitmap;
+		at += bitmap;
+		args[0] = &ids;
+		args[1] = &k->count[i];
+		args[2] = &k->send[i];
+		rc = gpu_fill(k->r.gpu, k->send[i], 0, bitmap, k->r.err);
+		if (!rc)
+			rc = gpu_launch(k->r.gpu, "ranks_bits", k->count[i], args, k->r.err);
+	}
+	return rc;
+}
+
+/* Settle what the others sent; it joins queue[1] and the counters of this step. */
+static int settle(struct gpu_ranks *k, struct gpu_push *p)
+{
+	uint32_t next = p->now + 1, i;
+	uint64_t count;
+	CUdeviceptr ids, bits;
+	void *args[] = { &ids, &bits, &count, &p->visited, &p->level, &next, &p->queue[1], NULL };
+	int rc = 0;
+
+	for (i = 0; i < k->size && !rc; i++) {
+		count = k->incoming[i] & ~BITMAP;
+		if (!count)
+			continue;
+		ids = k->receive[i];
+		bits = k->incoming[i] & BITMAP ? k->receive[i] : 0;
+		rc = gpu_run_launch(&k->r, "ranks_settle", NULL, true, bits ? k->own : count, args);
+	}
+	if (!rc)
+		rc = gpu_run_read(&k->r);
+	return rc ? rc : gpu_ranks_check(k);
+}
+
+int gpu_push(struct gpu_ranks *k, struct gpu_push *p)
+{
+	struct gpu_run *r = &k->r;
+	uint32_t next = p->now + 1, i;
+	void *args[] = { &p->queue[0], &p->items, &p->visited, &p->level, &next, &p->queue[1], &k->cuts, &k->size, &k->sent,
+			 &p->outbox, NULL };
+	int rc = p->have_queue ? 0 : collect(k, p);
+
+	if (!rc)
+		rc = gpu_ranks_clear(k);
+	if (!rc)
+		rc = gpu_run_launch(r, "ranks_push", NULL, true, p->items * 32, args);
+	if (!rc)
+		rc = gpu_run_read(r);
+	if (!rc)
+		rc = gpu_ranks_counts(k);
+	if (!rc)
+		rc = address(k, p);
+	rc = gpu_ranks_words(k, BITMAP, k->own, rc);
+	if (rc)
+		return rc;
+	for (i = 0; i < k->size; i++)
+		k->receive_bytes[i] = k->incoming[i] & BITMAP ? gpu_ranks_bitmap(k, k->rank) : 4 * k->incoming[i];
+	gtu_phase(&r->phases, "exchange");
+	rc = gpu_link_exchange(k, GTU_CARGO_VERTICES, true);
+	gtu_phase(&r->phases, "traverse");
+	if (!rc)
+		rc = gpu_link_release(k, settle(k, p));
+	p->items = r->counters.items;
+	gpu_swap(p->queue);
+	return rc;
+}

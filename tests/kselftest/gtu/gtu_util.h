@@ -293,6 +293,21 @@ static inline int reopen(void)
 	return fd;
 }
 
+/* Return the value of a key in fdinfo of @fd. ~0: it has no such key. */
+static inline uint64_t fdinfo(int fd, const char *key)
+{
+	char path[64], text[2048], *line;
+	unsigned long long value;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	if (read_from(path, text, sizeof(text)) < 0)
+		return ~0ull;
+	line = strstr(text, key);
+	if (!line || sscanf(line + strlen(key), ":\t%llu", &value) != 1)
+		return ~0ull;
+	return value;
+}
+
 /* Return the path of an existing state dump of any device, or NULL. */
 static inline const char *dump_file(void)
 {

@@ -124,6 +124,11 @@ TEST_F(pmu, arguments)
 		EXPECT_GT(0, syscall(SYS_perf_event_open, &a, -1, cpu, -1, 0));
 	a.config = 0x3f01;
 	EXPECT_GT(0, syscall(SYS_perf_event_open, &a, -1, cpu, -1, 0));
+	/* the kernel asks every driver for a type that no driver has */
+	a.type = INT32_MAX;
+	a.config = 0;
+	EXPECT_GT(0, syscall(SYS_perf_event_open, &a, -1, cpu, -1, 0));
+	EXPECT_EQ(ENOENT, errno);
 }
 
 TEST_F(pmu, counts)

@@ -320,10 +320,23 @@ static int renew(uint64_t *s, struct player *p)
 	return ret;
 }
 
+/* Return whether the counts prove that the test exercised errors and jobs. */
+static bool exercised(const uint64_t *status, unsigned int errors)
+{
+	unsigned int i, kinds = 0;
+	uint64_t jobs = 0;
+
+	for (i = 0; i < GTU_CPL_COUNT; i++) {
+		jobs += status[i];
+		kinds += !!status[i];
+	}
+	return errors > 20 && jobs > 500 && kinds >= 9 && status[GTU_CPL_OK] > 20;
+}
+
 TEST_F_TIMEOUT(random, everything_at_once, 24 * 3600)
 {
 	const uint64_t end = now_ns() + setting("GTU_SECONDS", 12) * SECOND;
-	unsigned int round, i, n, resets = 0, errors = 0, kinds = 0;
+	unsigned int round, i, n, resets = 0, errors = 0;
 	const uint32_t ring = 1u << SQ_LOG2;
 	uint64_t *s = &self->seed, jobs = 0;
 	struct player *p;
@@ -332,7 +345,9 @@ TEST_F_TIMEOUT(random, everything_at_once, 24 * 3600)
 	hand.p = self->p;
 	hand.seed = *s ^ 0x9E3779B97F4A7C15ull;
 	pthread_create(&hand.thread, NULL, rewrite, NULL);
-	for (round = 0; now_ns() < end; round++) {
+	/* a slow machine needs longer for its share */
+	for (round = 0; now_ns() < end || (!exercised(self->status, errors) &&
+					   now_ns() < end + 60 * SECOND); round++) {
 		for (i = 0; i < PLAYERS; i++) {
 			p = &self->p[i];
 			n = pick(s, ring + 1 - (p->q.submitted - p->q.status->sq_head));
@@ -383,18 +398,13 @@ TEST_F_TIMEOUT(random, everything_at_once, 24 * 3600)
 	}
 	for (i = 0; i < GTU_CPL_COUNT; i++) {
 		jobs += self->status[i];
-		kinds += !!self->status[i];
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), " %llu",
 			 (unsigned long long)self->status[i]);
 	}
 	TH_LOG("%u rounds, %u resets (%u queue errors), %llu words rewritten", round, resets,
 	       errors, (unsigned long long)hand.writes);
 	TH_LOG("%llu jobs, by status:%s", (unsigned long long)jobs, text);
-	/* the counts prove that the test exercised errors and jobs */
-	EXPECT_LT(20u, errors);
-	EXPECT_LT(500u, jobs);
-	EXPECT_LE(9u, kinds);
-	EXPECT_LT(20u, self->status[GTU_CPL_OK]);
+	EXPECT_TRUE(exercised(self->status, errors));
 }
 
 TEST_HARNESS_MAIN

@@ -104,7 +104,10 @@ static bool copies(struct queue *q, uint8_t *memory, uint32_t key, uint8_t value
 	return !memcmp(memory, memory + 8192, 4096) && memory[8192] == value;
 }
 
-/* Rings, keys, memory of both kinds and unit settings survive the sleep; only counters restart. */
+/*
+ * Rings, keys, memory of both kinds, unit settings and the context's usage survive the sleep; only the device's counters
+ * restart.
+ */
 TEST_F_TIMEOUT(sleep, everything_is_kept, 120)
 {
 	struct gtu_ioctl_buffer_alloc a = { .size = sizeof(a), .flags = GTU_BUFFER_APERTURE, .length = APERTURE, .rights = RW };
@@ -117,6 +120,7 @@ TEST_F_TIMEOUT(sleep, everything_is_kept, 120)
 	uint32_t i, key;
 
 	NEEDS(GTU_CAP_SEEK);
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
 	/* start at an odd ring index, after several passes */
 	for (i = 0; i < 29; i++)
 		ASSERT_TRUE(copies(&self->q, self->memory, self->key, (uint8_t)i));
@@ -138,6 +142,10 @@ TEST_F_TIMEOUT(sleep, everything_is_kept, 120)
 	for (i = 0; i < 29; i++)
 		ASSERT_TRUE(copies(&self->q, self->memory, self->key, (uint8_t)(i + 100)));
 	EXPECT_EQ(58u, self->q.consumed);
+	if (info.caps & GTU_CAP_CTX_COUNTERS) {
+		usleep(50000);		/* the value is up to 20 ms old */
+		EXPECT_EQ(58u, fdinfo(self->fd, "gtu-jobs"));
+	}
 	EXPECT_EQ(pinned, status_kib("VmPin"));
 	if (piece != MAP_FAILED) {
 		struct gtu_hw_desc d = copy_job(a.key, 0, self->key, 0, APERTURE / 8, 3);

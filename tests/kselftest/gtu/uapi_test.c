@@ -440,6 +440,8 @@ TEST_F(device_file, settings)
 	reg.value = 77;
 	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_REG_READ, &reg));
 	EXPECT_EQ(1, reg.value);
+	reg.value = UINT32_MAX;
+	EXPECT_EQ(0, call(self->fd, GTU_IOCTL_REG_WRITE, &reg));
 	reg.value = 0;
 	EXPECT_EQ(0, call(self->fd, GTU_IOCTL_REG_WRITE, &reg));
 	reg.value = 1ull << 32;

@@ -11,21 +11,6 @@
 
 DEVICE_FIXTURE(usage);
 
-/* The value of a key in fdinfo of @fd. ~0: it has no such key. */
-static uint64_t fdinfo(int fd, const char *key)
-{
-	char path[64], text[2048], *line;
-	unsigned long long value;
-
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	if (read_from(path, text, sizeof(text)) < 0)
-		return ~0ull;
-	line = strstr(text, key);
-	if (!line || sscanf(line + strlen(key), ":\t%llu", &value) != 1)
-		return ~0ull;
-	return value;
-}
-
 static struct gtu_hw_desc fill(uint32_t key, uint32_t bytes)
 {
 	struct gtu_hw_desc d = { .opcode = GTU_OP_FILL, .param = 3, .imm = 7 };

@@ -27,8 +27,8 @@ mkdir bin
 printf '#!/bin/sh\nexit 1\n' | tee bin/dpkg-query >bin/sudo
 printf '#!/bin/sh\n[ "$1" = -u ] && echo 1000 || echo user\n' >bin/id
 chmod +x bin/*
-exits 1 "packages that are missing" env PATH="$work/bin:$PATH" "$build" --source good
-says "are what root would install" "packages are missing, and this user cannot become root. As root: apt-get install .*ninja-build"
+exits 1 "packages that are missing" env -u GTU_WITHOUT PATH="$work/bin:$PATH" "$build" --source good
+says "the message names them for root" "packages are missing, and this user cannot become root. As root: apt-get install .*ninja-build"
 
 # a tree that the user cannot write to
 needs setpriv

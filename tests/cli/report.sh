@@ -378,7 +378,7 @@ shot() {
 }
 cat >png.py <<'END'
 """png.py FILE: how many colours there are, the first pixel's lightness, the share of pixels that are not as that one."""
-import struct, sys, zlib
+import itertools, struct, sys, zlib
 d = open(sys.argv[1], "rb").read()
 at, data = 8, b""
 while at < len(d):
@@ -390,23 +390,31 @@ while at < len(d):
     if kind == b"IDAT":
         data += body
 raw, per = zlib.decompress(data), {2: 3, 6: 4}[colour]
-line, before, rows = wide * per, bytearray(wide * per), []
-for y in range(0, high):
-    f, row = raw[y * (line + 1)], bytearray(raw[y * (line + 1) + 1:(y + 1) * (line + 1)])
-    for i in range(line):
-        a = row[i - per] if i >= per else 0
-        b, c = before[i], before[i - per] if i >= per else 0
-        if f == 1: p = a
-        elif f == 2: p = b
-        elif f == 3: p = (a + b) >> 1
-        elif f == 4:
+line = wide * per
+def unfiltered(f, row, before):
+    """The bytes of a line, from those of the line before; a picture has 13 million."""
+    if f in (2, 4) and not any(row):
+        return before
+    if f == 2:
+        return bytes((x + b) & 255 for x, b in zip(row, before))
+    if f == 1:
+        for k in range(per):
+            row[k::per] = bytes(x & 255 for x in itertools.accumulate(row[k::per]))
+    if f == 3:
+        for i in range(line):
+            row[i] = (row[i] + ((row[i - per] if i >= per else 0) + before[i] >> 1)) & 255
+    if f == 4:
+        for i in range(line):
+            a, b, c = row[i - per] if i >= per else 0, before[i], before[i - per] if i >= per else 0
             q = a + b - c
-            p = min((abs(q - a), 0, a), (abs(q - b), 1, b), (abs(q - c), 2, c))[2]
-        else: break
-        row[i] = (row[i] + p) & 255
-    before = row
+            row[i] = (row[i] + min((abs(q - a), 0, a), (abs(q - b), 1, b), (abs(q - c), 2, c))[2]) & 255
+    return bytes(row)
+before, rows = bytes(line), []
+for y in range(high):
+    at = y * (line + 1)
+    before = unfiltered(raw[at], bytearray(raw[at + 1:at + line + 1]), before)
     if y % 4 == 0:
-        rows.append(bytes(row))
+        rows.append(before)
 pixels = [r[i:i + 3] for r in rows for i in range(0, line, 4 * per)]
 first = pixels[0]
 print(len(set(pixels)), sum(first) // 3, round(sum(p != first for p in pixels) / len(pixels), 4))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # tests/run judges what a program reports: each way in which a program can fail counts as a failure. It also refuses names
-# that no test has.
+# that no test has, and packaging/uses names the groups of packages that a program read.
 . "${0%/*}/tap.bash"
 
 given "there is no tests/run here" test -x "$root/tests/run"
@@ -39,5 +39,23 @@ at_least 12 "$(grep -c '^fuzz/' "$out")" "fuzzers are listed"
 check "tests/run --list lists a single program" "$root/tests/run" --list unit/test_scu
 printf 'unit/test_scu\n' >want
 same "the list of a single program is its name" want "$out"
+# packaging/uses: files in a folder, with times of access of this hour and of the one before
+touch used unused "with a space" link-target
+ln -s link-target link
+touch -a -d '1 hour ago' unused link-target
+touch -a -h -d '1 hour ago' link
+printf '%s\n' "one $PWD/used" "two $PWD/unused" "three $PWD/with a space" "one $PWD/with a space" "four $PWD/link" "five $PWD/none" >files
+printf 'one\nthree\n' >want
+check "packaging/uses reads times of access" "$root/packaging/uses" --since "$(date -d '10 minutes ago' +%s)" files
+same "packaging/uses names each group with a file that was read, once" "$out" want
+check "packaging/uses reads times of access of a later moment" "$root/packaging/uses" --since "$(date -d 'now + 10 minutes' +%s)" files
+empty "packaging/uses names no group without such a file" "$out"
+printf 'four\n' >want
+touch -a -h link
+grep link files >links
+check "packaging/uses reads a link's own time of access" "$root/packaging/uses" --since "$(date -d '10 minutes ago' +%s)" links
+same "packaging/uses names the group of a link that was read" "$out" want
+exits 2 "packaging/uses refuses to run without an option" "$root/packaging/uses"
+
 always
 finish

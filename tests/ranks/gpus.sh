@@ -9,7 +9,7 @@ export ASAN_OPTIONS=detect_leaks=0
 exits 0 "generate makes a graph" gtu --quiet generate kronecker --scale 7 --weights 50 k.gtu
 given "gtu was built without nvcc" eval '! gtu run bfs k.gtu --device cuda:0 2>&1 | grep -q "without nvcc"'
 
-for algorithm in bfs sssp pr cc bc kc; do
+for algorithm in bfs sssp pr cc bc kc cdlp gcn "stcon --target 1"; do
 	verified "$algorithm over three cards gives the right values" gtu run $algorithm k.gtu --device cuda:all --verify
 	says "$algorithm says how many ranks there are" "^ranks     3; all sent [0-9,]+ bytes" "$out"
 	says "$algorithm says how they exchange data" "^exchange  by NCCL 2.28.9" "$out"
@@ -18,8 +18,23 @@ verified "cards of a list are named by numbers" gtu run bfs k.gtu --device cuda:
 json "--json has the way of the exchange" run.json 'd["ranks"]["ranks"] == 2' 'd["ranks"]["link"] == "NCCL 2.28.9"'
 verified "without NCCL cards copy from each other" env GTU_NCCL_LIBRARY=/nonexistent gtu run bfs k.gtu --device cuda:0,1 --verify
 says "the reason is printed" "copies between the cards, without NCCL: there is no NCCL: /nonexistent" "$out"
-exits 1 "an algorithm that cannot run over cards is refused" gtu run gc k.gtu --device cuda:0,1
-says "the message names those that can" "cuda:0,1 runs bfs, sssp, pagerank, components, betweenness and cores only"
+for way in nccl:"NCCL 2.28.9" copies:"copies between the cards" loads:"loads" host:"host memory"; do
+	# only loads may use another card's memory in a kernel
+	[ "${way%%:*}" != loads ] || export FAKE_CUDA_PEER_LOADS=1
+	verified "--exchange ${way%%:*} gives the right values" gtu run bfs k.gtu --device cuda:all --exchange "${way%%:*}" --verify
+	unset FAKE_CUDA_PEER_LOADS
+	says "it exchanges by ${way#*:}" "^exchange  by ${way#*:}" "$out"
+done
+exits 1 "--exchange nccl needs NCCL" env GTU_NCCL_LIBRARY=/nonexistent gtu run bfs k.gtu --device cuda:0,1 --exchange nccl
+says "the reason is given" "the GPUs cannot exchange data by NCCL: there is no NCCL: /nonexistent"
+exits 2 "--exchange has known ways for gtu run" gtu run bfs k.gtu --device cuda:0,1 --exchange pigeons
+says "the message lists them" "auto, nccl, copies, loads, host"
+exits 2 "--exchange is for GPUs" gtu run bfs k.gtu --device model,model --exchange host
+says "the message names the devices" "--exchange is for --device cuda:N"
+exits 1 "--exchange is for several GPUs" gtu run bfs k.gtu --device cuda:0 --exchange host
+says "the message names the device" "cuda:0 is not a device of GPUs as ranks"
+exits 1 "an algorithm that cannot run over cards is refused" gtu run lcc k.gtu --device cuda:0,1
+says "the message names those that can" "clustering does not run over several GPUs: only bfs, sssp, pagerank, components, betweenness, cores, label propagation, stcon and gcn do"
 exits 0 "gtu info prints all cards" gtu info --device cuda:all
 says "the third one, too" "^device        cuda:2 " "$out"
 exits 2 "gtu info --json describes one device" gtu info --device cuda:0,1 --json -

@@ -11,10 +11,10 @@
  * between them, and then the same algorithms in the same order with the same options. libgtu links
  * no message-passing library: libgtu-mpi.so (gtu/mpi.h) has these functions over MPI.
  *
- * gtu_bfs(), gtu_sssp(), gtu_pagerank(), gtu_components(), gtu_betweenness() and gtu_cores() run over ranks, over
- * GPUs as well; gtu_label_propagation(), gtu_coloring(), gtu_stcon() and gtu_gcn() over ranks without GPUs. The
- * other algorithms return GTU_ERR_UNSUPPORTED. All ranks get the distance of gtu_stcon(). Results are those of one device: equal where they are integers or distances, within
- * 1e-9 where sums of reals depend on their order.
+ * gtu_bfs(), gtu_sssp(), gtu_pagerank(), gtu_components(), gtu_betweenness(), gtu_cores(), gtu_label_propagation(),
+ * gtu_coloring(), gtu_stcon() and gtu_gcn() run over ranks, with GPUs or without; the other algorithms return
+ * GTU_ERR_UNSUPPORTED. All ranks get the distance of gtu_stcon(). Results are those of one device: equal where they are
+ * integers or distances, within 1e-9 where sums of reals depend on their order.
  */
 #ifndef GTU_RANKS_H
 #define GTU_RANKS_H

@@ -37,11 +37,9 @@ bool gtu_has_ranks(const struct gtu_device *dev)
 
 int gtu_refuse_over_ranks(const struct gtu_device *dev, const char *name, struct gtu_error *err)
 {
-	const bool gpus = gtu_rank_traverses(dev->member[0]);
-
 	return gtu_fail(err, GTU_ERR_UNSUPPORTED, "%s does not run over several %s: only bfs, sssp, pagerank, components, "
-			"betweenness, cores, label propagation, %sstcon and gcn do", name, gpus ? "GPUs" : "devices",
-			gpus ? "" : "coloring, ");
+			"betweenness, cores, label propagation, coloring, stcon and gcn do", name,
+			gtu_rank_traverses(dev->member[0]) ? "GPUs" : "devices");
 }
 
 /* ---- Names --------------------------------------------------------------------------------------- */

@@ -9,7 +9,7 @@ export ASAN_OPTIONS=detect_leaks=0
 exits 0 "generate makes a graph" gtu --quiet generate kronecker --scale 7 --weights 50 k.gtu
 given "gtu was built without nvcc" eval '! gtu run bfs k.gtu --device cuda:0 2>&1 | grep -q "without nvcc"'
 
-for algorithm in bfs sssp pr cc bc kc cdlp gcn "stcon --target 1"; do
+for algorithm in bfs sssp pr cc bc kc cdlp gc gcn "stcon --target 1"; do
 	verified "$algorithm over three cards gives the right values" gtu run $algorithm k.gtu --device cuda:all --verify
 	says "$algorithm says how many ranks there are" "^ranks     3; all sent [0-9,]+ bytes" "$out"
 	says "$algorithm says how they exchange data" "^exchange  by NCCL 2.28.9" "$out"
@@ -34,7 +34,7 @@ says "the message names the devices" "--exchange is for --device cuda:N"
 exits 1 "--exchange is for several GPUs" gtu run bfs k.gtu --device cuda:0 --exchange host
 says "the message names the device" "cuda:0 is not a device of GPUs as ranks"
 exits 1 "an algorithm that cannot run over cards is refused" gtu run lcc k.gtu --device cuda:0,1
-says "the message names those that can" "clustering does not run over several GPUs: only bfs, sssp, pagerank, components, betweenness, cores, label propagation, stcon and gcn do"
+says "the message names those that can" "clustering does not run over several GPUs: only bfs, sssp, pagerank, components, betweenness, cores, label propagation, coloring, stcon and gcn do"
 exits 0 "gtu info prints all cards" gtu info --device cuda:all
 says "the third one, too" "^device        cuda:2 " "$out"
 exits 2 "gtu info --json describes one device" gtu info --device cuda:0,1 --json -

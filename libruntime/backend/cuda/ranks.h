@@ -35,7 +35,7 @@ struct gpu_ranks {
 
 typedef int gpu_ranked_fn(struct gpu_ranks *k);
 gpu_ranked_fn gpu_ranked_bfs, gpu_ranked_sssp, gpu_ranked_pagerank, gpu_ranked_components, gpu_ranked_betweenness,
-	gpu_ranked_cores, gpu_ranked_labels, gpu_ranked_convolution, gpu_ranked_stcon;
+	gpu_ranked_cores, gpu_ranked_labels, gpu_ranked_coloring, gpu_ranked_convolution, gpu_ranked_stcon;
 
 /* Run an algorithm as one rank: struct gtu_traversal_ops.ranked. */
 int gpu_ranked(struct gtu_device *dev, const struct gtu_rank_run *run);

@@ -17,7 +17,7 @@ static const struct {
 	[GTU_RANKED_BETWEENNESS] = { "betweenness", gpu_ranked_betweenness, GPU_CACHE_PREFIX },
 	[GTU_RANKED_CORES] = { "cores", gpu_ranked_cores, GPU_CACHE_PREFIX },
 	[GTU_RANKED_LABELS] = { "label propagation", gpu_ranked_labels, GPU_CACHE_PREFIX },
-	[GTU_RANKED_COLORING] = { .name = "coloring" },
+	[GTU_RANKED_COLORING] = { "coloring", gpu_ranked_coloring, GPU_CACHE_PREFIX },
 	[GTU_RANKED_GCN] = { "gcn", gpu_ranked_convolution, GPU_CACHE_PREFIX },
 	[GTU_RANKED_STCON] = { "stcon", gpu_ranked_stcon, GPU_CACHE_PREFIX },
 };
@@ -104,8 +104,6 @@ static int begin(struct gpu_ranks *k)
 	/* an empty range at vertex 0 means all vertices to gpu_run_begin() */
 	k->r.graph.first = k->first;
 	k->r.graph.end = k->end;
-	if (!rc && !algorithms[run->what].run)
-		return gtu_fail(k->r.err, GTU_ERR_UNSUPPORTED, "%s does not run over several GPUs", algorithms[run->what].name);
 	if (!rc && run->opt->kernel != GTU_KERNEL_AUTO)
 		return gtu_fail(k->r.err, GTU_ERR_UNSUPPORTED, "the paper's kernels (%s) do not run over several GPUs: use auto",
 				gtu_kernel_name(run->opt->kernel));

@@ -59,6 +59,23 @@ static void run_gcn(const struct gtu_graph *g)
 		       (unsigned long long)i, real[i], want[i]);
 }
 
+static void run_coloring(const struct gtu_graph *g)
+{
+	void *mark = test_mark();
+	uint32_t *color = test_alloc(g->n, 4), *want = test_alloc(g->n, 4);
+	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU };
+	struct gtu_algorithm_stats s;
+
+	CHECK(!gtu_coloring(NULL, g, &(struct gtu_algorithm_options){ .unit = GTU_WITH_NONE }, want, NULL, &err));
+	memset(color, 0x55, g->n * 4);
+	CHECKF(!gtu_coloring(over, g, &opt, color, &s, &err), "%s: %s", over_name, err.text);
+	for (uint64_t v = 0; v < g->n; v++)
+		CHECKF(color[v] == want[v], "%s: vertex %llu has color %u instead of %u", over_name, (unsigned long long)v,
+		       color[v], want[v]);
+	CHECK_EQ(s.vertices, g->n);
+	test_end(mark);
+}
+
 static void run_all(const struct gtu_graph *g)
 {
 	void *mark = test_mark();
@@ -95,6 +112,7 @@ static void run_all(const struct gtu_graph *g)
 	memset(integer, 0x55, g->n * 8);
 	CHECKF(!gtu_label_propagation(over, g, &opt, integer, &s, &err), "%s: %s", over_name, err.text);
 	same_integers(integer, want, g->n, over_name);
+	run_coloring(g);
 	run_gcn(g);
 	/* to some vertices */
 	CHECK(!reference_bfs(g, opt.source, want));
@@ -152,19 +170,21 @@ static struct edges one_shape(uint64_t n, uint64_t m)
 
 static const char *const lists[] = { "cuda:0,1", "cuda:2,cuda:0,1", "cuda:0,1,2,3,4", "cuda:all" };
 
-/* Under AddressSanitizer, every second list: the others differ in their number of cards only. */
-#ifdef __SANITIZE_ADDRESS__
+/* Most tests take every second list, which differ in their number of cards only. */
 #define NEXT_LIST 2
-#else
-#define NEXT_LIST 1
-#endif
 
 TEST(tiny_graphs_over_nccl)
 {
+#ifdef __SANITIZE_ADDRESS__
+	const unsigned next = NEXT_LIST;
+#else
+	const unsigned next = 1;
+#endif
+
 	open_fakes();
 	every = true;
 	/* fewer vertices than ranks, and ranks without vertices */
-	for (unsigned i = 0; i < LENGTH(lists); i += NEXT_LIST) {
+	for (unsigned i = 0; i < LENGTH(lists); i += next) {
 		open_list(lists[i]);
 		tiny_graphs(run_all);
 		close_list("NCCL 2.28.9");
@@ -227,6 +247,34 @@ static struct gtu_graph *weighted(uint32_t type, uint32_t direction, uint32_t le
 			      direction, 4);
 }
 
+/* More colors than a window of 64, of vertices with one work item and with several. */
+TEST(many_colors)
+{
+	struct edges e = clique(150);
+
+	open_fakes();
+	open_list(lists[1]);
+	run_coloring(from_edges(e.n, e.m, e.src, e.dst, GTU_UNDIRECTED, 4));
+	run_coloring(from_edges(e.n, e.m, e.src, e.dst, GTU_UNDIRECTED, 8));
+	close_list("NCCL");
+}
+
+/* An undirected graph with edges in one direction only: a vertex waits for a neighbour that does not know it. */
+TEST(coloring_of_edges_in_one_direction)
+{
+	uint64_t row[] = { 0, 1, 3, 5 };
+	uint32_t col[] = { 1, 2, 2, 1, 1 }, color[3];
+	struct gtu_graph g = { .n = 3, .m = 5, .row = row, .col = col, .edge_bytes = 4, .name = "odd" };
+	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU };
+
+	open_fakes();
+	for (unsigned i = 0; i < LENGTH(lists); i++) {
+		open_list(lists[i]);
+		FAILS(gtu_coloring(over, &g, &opt, color, NULL, &err), GTU_ERR_INPUT, "stored in one direction only");
+		gtu_close(over);
+	}
+}
+
 TEST(random_weights)
 {
 	open_fakes();
@@ -259,14 +307,15 @@ TEST(placements)
 	}
 }
 
-static struct gtu_graph *dense;	/* of small_graph(): has few levels and rounds */
+static struct gtu_graph *dense, *chain;	/* of small_graph(): have few levels and rounds */
 
 static struct gtu_graph *small_graph(uint64_t **want)
 {
 	struct gtu_graph *g = generate((struct gtu_generate_options){ .kind = GTU_GEN_KRONECKER, .scale = 7, .seed = 1 });
-	struct edges e = clique(12);
+	struct edges e = clique(12), p = path(4);
 
 	dense = from_edges(e.n, e.m, e.src, e.dst, GTU_UNDIRECTED, 4);
+	chain = from_edges(p.n, p.m, p.src, p.dst, GTU_UNDIRECTED, 4);
 	*want = test_alloc(g->n, 8);
 	CHECK(!reference_bfs(g, 0, *want));
 	return g;
@@ -381,8 +430,8 @@ TEST(two_ranks_on_one_card)
 
 /* ---- Failures ---------------------------------------------------------------------------------------- */
 
-/* Whether runs over a new list succeed, and a search is right; a failure has a sentence. */
-static bool attempt(const struct gtu_graph *g, const uint64_t *want)
+/* Whether runs over a new list succeed, of all algorithms or of bfs, which is right; a failure has a sentence. */
+static bool attempt(const struct gtu_graph *g, const uint64_t *want, bool all)
 {
 	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .iterations = 1 }, some = opt, ends = opt;
 	uint64_t *level = test_alloc(g->n, 8);
@@ -397,17 +446,19 @@ static bool attempt(const struct gtu_graph *g, const uint64_t *want)
 		rc = gtu_bfs(over, g, &opt, level, NULL, &err);
 	if (!rc)
 		same_integers(level, want, g->n, "bfs");
-	if (!rc)
+	if (!rc && all)
 		rc = gtu_pagerank(over, g, &opt, rank, NULL, &err);
-	if (!rc)
+	if (!rc && all)
 		rc = gtu_cores(over, dense, &opt, level, NULL, &err);
-	if (!rc)
+	if (!rc && all)
 		rc = gtu_betweenness(over, dense, &some, rank, NULL, &err);
-	if (!rc)
+	if (!rc && all)
 		rc = gtu_label_propagation(over, dense, &opt, level, NULL, &err);
-	if (!rc)
+	if (!rc && all)
+		rc = gtu_coloring(over, chain, &opt, (uint32_t *)level, NULL, &err);
+	if (!rc && all)
 		rc = gtu_gcn(over, dense, &ends, rank, NULL, &err);
-	if (!rc)
+	if (!rc && all)
 		rc = gtu_stcon(over, dense, &ends, level, NULL, &err);
 	CHECKF(!rc || (rc == GTU_ERR_FAIL && err.text[0]), "error %d: %s", rc, err.text);
 	gtu_close(over);
@@ -433,11 +484,11 @@ TEST(every_call_of_nccl_fails)
 		nccl->calls = 0;
 		nccl->fail_at = at;
 		nccl->failed = NULL;
-		done = attempt(g, want) && !nccl->failed;
+		done = attempt(g, want, true) && !nccl->failed;
 		/* a library that does not tell its version is not used */
 		CHECKF(done || nccl->failed, "call %ld", at);
 		nccl->fail_at = 0;
-		CHECK(attempt(g, want));
+		CHECK(attempt(g, want, false));
 	}
 }
 
@@ -454,10 +505,10 @@ TEST(calls_of_the_driver_fail)
 		cuda->calls = 0;
 		cuda->fail_at = at;
 		cuda->failed = NULL;
-		done = attempt(g, want) && !cuda->failed;
+		done = attempt(g, want, true) && !cuda->failed;
 		cuda->fail_at = 0;
 	}
-	CHECK(attempt(g, want));
+	CHECK(attempt(g, want, true));
 }
 
 TEST(what_is_refused)
@@ -480,14 +531,13 @@ TEST(what_is_refused)
 	CHECK(!strcmp(gtu_get_gpu_info(over)->name, "Fake GPU"));
 	FAILS(gtu_bfs(over, g, &opt, value, NULL, &err), GTU_ERR_UNSUPPORTED, "choose the unit gpu");
 	opt.unit = GTU_WITH_GPU;
-	FAILS(gtu_clustering(over, g, &opt, (double *)value, NULL, &err), GTU_ERR_UNSUPPORTED, "clustering does not run over several GPUs: only bfs, sssp, pagerank, components, betweenness, cores, label propagation, stcon and gcn do");
+	FAILS(gtu_clustering(over, g, &opt, (double *)value, NULL, &err), GTU_ERR_UNSUPPORTED, "clustering does not run over several GPUs: only bfs, sssp, pagerank, components, betweenness, cores, label propagation, coloring, stcon and gcn do");
 	opt.source_count = 1;
 	FAILS(gtu_betweenness(over, g, &opt, (double *)value, NULL, &err), GTU_ERR_USAGE, "sources is NULL: pass a list");
 	opt.sources = &g->n;
 	FAILS(gtu_betweenness(over, g, &opt, (double *)value, NULL, &err), GTU_ERR_USAGE, "source vertex 128 is out of range");
 	opt.sources = NULL;
 	opt.source_count = 0;
-	FAILS(gtu_coloring(over, g, &opt, (uint32_t *)value, NULL, &err), GTU_ERR_UNSUPPORTED, "coloring does not run over several GPUs");
 	opt.features = GTU_FEATURES_MAX + 1;
 	FAILS(gtu_gcn(over, g, &opt, (double *)value, NULL, &err), GTU_ERR_USAGE, "features per vertex are too many");
 	opt.features = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Betweenness and core numbers of one of several GPUs; see ranks.cuh. */
+/* Betweenness, core numbers, label propagation and coloring of one of several GPUs; see ranks.cuh. */
 #ifndef GTU_CUDA_RANKS_VISIT_CUH
 #define GTU_CUDA_RANKS_VISIT_CUH
 
@@ -302,5 +302,130 @@ extern "C" __global__ void ranks_settle_labels(gpu_graph g, const u32 *pairs, co
 			counters_of(g)->changed = 1;
 	}
 }
+
+/* ---- Coloring: orders and colors of all vertices ------------------------------------------------------ */
+
+/* As color_begin(); others' vertices have no color. counters.vertices: own vertices without edges. */
+extern "C" __global__ void ranks_color_begin(gpu_graph g, u64 *key, u32 *waiting, u32 *color, u64 *taken)
+{
+	const u64 padded = (g.n + 31) & ~31ull;
+	u64 vertices = 0;
+
+	for (u64 v = thread_id(); v < padded; v += thread_count()) {
+		const bool alone = v < g.n && owns(g, v) && row_at(g, v + 1) == row_at(g, v);
+
+		if (v < g.n) {
+			waiting[v] = 0;
+			color[v] = alone ? 0 : UNCOLORED;
+		}
+		if (v < g.n && owns(g, v)) {
+			key[v] = color_key(g, v);
+			taken[v] = 0;
+		}
+		vertices += alone;
+	}
+	count_vertices(g, vertices);
+}
+
+/* Mark the colors from @base on that neighbours of the queue's vertices have. @taken is as in color_longs(). */
+template <typename R>
+__device__ static void ranks_colors_used(const gpu_graph &g, const u64 *queue, u64 count, u32 base, u32 inverted,
+					 const u32 *color, u64 *taken)
+{
+	each_item(g, queue, count, [&](u32 v, u32 chunk, tally &t) {
+		u64 mask;
+
+		/* colored by an earlier window */
+		if (color[v] < base)
+			return;
+		mask = colors_used<R>(g, v, chunk, base, color, t);
+		if (!lane_id() && mask && inverted)
+			atomicAnd((ull *)&taken[v], (ull)~mask);
+		else if (!lane_id() && mask)
+			atomicOr((ull *)&taken[v], (ull)mask);
+	});
+}
+
+/*
+ * Give the queue's vertices the lowest free color of the window; pairs of v - first and its color, counters.left in number.
+ * counters.changed: the window is full for one.
+ */
+extern "C" __global__ void ranks_color(gpu_graph g, const u64 *queue, u64 count, u32 base, u32 inverted, const u64 *taken,
+				       u32 *color, u32 *pairs, u64 most)
+{
+	for (u64 i = thread_id(); i < count; i += thread_count()) {
+		const u32 v = (u32)queue[i];
+		u64 free_ones, at;
+
+		if (queue[i] >> 32 || color[v] < base)
+			continue;
+		free_ones = inverted ? taken[v] : ~taken[v];
+		if (!free_ones) {
+			counters_of(g)->changed = 1;
+			continue;
+		}
+		color[v] = base + lowest_bit(free_ones);
+		at = atomicAdd((ull *)&counters_of(g)->left, 1ull);
+		if (at < most) {
+			pairs[2 * at] = (u32)(v - g.first);
+			pairs[2 * at + 1] = color[v];
+		}
+	}
+}
+
+/* Count down for the later neighbours, and queue own ones that wait for no other. A message has each vertex of others once. */
+template <typename R>
+__device__ static void ranks_color_release(const gpu_graph &g, const u64 *queue, u64 count, const u64 *key, u32 *waiting,
+					   u64 *out, const u64 *cut, u32 ranks, uint64_t *sent, u32 *outbox)
+{
+	each_item(g, queue, count, [&](u32 v, u32 chunk, tally &t) {
+		walk_item<R, no_weight>(g, v, chunk, t, [&](bool valid, R entry, no_weight) {
+			const u32 to = target_of<R>(g, entry);
+			const bool later = valid && to != v && colors_before(key, v, to), mine = owns(g, to),
+				   ready = later && mine && atomicAdd(&waiting[to], 0u - 1) == 1,
+				   fresh = later && !mine && !atomicAdd(&waiting[to], 1u);
+
+			push_warp(out, &counters_of(g)->items, to, ready ? items_of_vertex<R>(g, to) : 0);
+			send_warp(cut, ranks, sent, to, fresh, [&](u64 at, u32 id) { outbox[2 * at] = id; });
+		});
+	});
+}
+
+/* Count down for own vertices by what other ranks colored. counters.changed: a number is bad. */
+template <typename R>
+__device__ static void ranks_color_take(const gpu_graph &g, const u32 *elements, u64 count, u32 *waiting, u64 *out)
+{
+	const u64 padded = (count + 31) & ~31ull;
+
+	for (u64 i = thread_id(); i < padded; i += thread_count()) {
+		const bool valid = i < count && elements[2 * i] < g.end - g.first;
+		const u32 v = valid ? (u32)g.first + elements[2 * i] : 0, colored = valid ? elements[2 * i + 1] : 0,
+			  before = valid ? atomicAdd(&waiting[v], 0u - colored) : 0;
+
+		if (i < count && (!valid || !colored || colored > before))
+			counters_of(g)->changed = 1;
+		push_warp(out, &counters_of(g)->items, v, valid && colored && colored == before ? items_of_vertex<R>(g, v) : 0);
+	}
+}
+
+#define RANKS_COLORING(R, format)                                                                  \
+	extern "C" __global__ void ranks_colors_used_##format(gpu_graph g, const u64 *queue, u64 count, u32 base, \
+							      u32 inverted, const u32 *color, u64 *taken) \
+	{                                                                                          \
+		ranks_colors_used<R>(g, queue, count, base, inverted, color, taken);               \
+	}                                                                                          \
+	extern "C" __global__ void ranks_color_release_##format(                                   \
+		gpu_graph g, const u64 *queue, u64 count, const u64 *key, u32 *waiting, u64 *out, const u64 *cut, \
+		u32 ranks, uint64_t *sent, u32 *outbox)                                            \
+	{                                                                                          \
+		ranks_color_release<R>(g, queue, count, key, waiting, out, cut, ranks, sent, outbox); \
+	}                                                                                          \
+	extern "C" __global__ void ranks_color_take_##format(gpu_graph g, const u32 *elements, u64 count, \
+							     u32 *waiting, u64 *out)               \
+	{                                                                                          \
+		ranks_color_take<R>(g, elements, count, waiting, out);                             \
+	}
+
+VISIT_FORMATS(RANKS_COLORING)
 
 #endif

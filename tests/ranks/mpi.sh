@@ -85,6 +85,13 @@ same "there are as many as ranks, and nothing else" <(ls -A parts) <(printf 'par
 exits 2 "--output and --output-parts exclude each other" ranks 2 gtu run cc k.gtu --unit none --output-parts p --output f
 exits 2 "a mistake in the command line ends all" ranks 3 gtu run nonsense k.gtu
 holds "and is reported once" test "$(grep -c "algorithm 'nonsense'" "$err")" = 1
+# mpirun ends those that are still starting as soon as one has failed, and sometimes itself
+exits 2 "a mistake ends all when rank 0 starts last" \
+	ranks 3 sh -c '[ "$OMPI_COMM_WORLD_RANK" != 0 ] || sleep 1; exec gtu run nonsense k.gtu'
+holds "and is reported once" test "$(grep -c "algorithm 'nonsense'" "$err")" = 1
+exits 2 "a mistake of one process ends all" \
+	ranks 3 sh -c 'a=bfs; [ "$OMPI_COMM_WORLD_RANK" != 1 ] || a=nonsense; exec gtu run $a k.gtu --unit none'
+says "the sentence names the rank" "rank 1 of 3: its command line has a mistake"
 exits 1 "a graph that is missing ends all" ranks 3 gtu run bfs no-such.gtu
 holds "and is reported once" test "$(grep -c "no-such.gtu" "$err")" = 1
 

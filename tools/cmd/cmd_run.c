@@ -594,15 +594,20 @@ int cmd_run(int argc, char **argv)
 {
 	struct gtu_error err = { 0 }, verdict = { 0 };
 	struct request q = { 0 };
-	int rc, verify_rc = 0;
+	int rc, mistake, verify_rc = 0;
 	bool launched, first = true;
 
 	rc = parse_once(argc, argv, &q, &launched);
-	if (rc) {
-		return rc < 0 ? CLI_DONE : rc;
-	}
+	if (rc < 0)
+		return CLI_DONE;
+	mistake = rc;
+	if (mistake && !launched)
+		return mistake;
 	q.run.opt.progress = cli_progress();
-	rc = launched ? run_ranks_begin(&q.run, &err) : 0;
+	/* mpirun ends the others when one fails: none fails before all have started and rank 0 has said why */
+	if (mistake)
+		rc = gtu_fail(&err, GTU_ERR_USAGE, "its command line has a mistake");
+	rc = launched ? run_ranks_begin(&q.run, rc, &err) : 0;
 	first = run_is_first(&q.run);
 	/* report an unwritable name before the work */
 	if (!rc && first && q.run.output)
@@ -638,7 +643,7 @@ int cmd_run(int argc, char **argv)
 	gtu_hash_free(&q.run.table);
 	free(q.random_weights);
 	free(q.source_list);
-	rc = exit_code(&err, rc, first);
+	rc = mistake ? mistake : exit_code(&err, rc, first);
 	run_ranks_end(&q.run, rc);
 	return rc;
 }

@@ -60,16 +60,21 @@ static int load(struct gtu_error *err)
 	return 0;
 }
 
-int run_ranks_begin(struct run *r, struct gtu_error *err)
+int run_ranks_begin(struct run *r, int rc, struct gtu_error *err)
 {
-	int rc = load(err);
+	struct gtu_error own = { 0 };
+	int failed = load(&own);
 
-	if (!rc)
-		rc = mpi.open(&mpi.ranks, err);
-	if (rc)
-		return rc;
+	if (!failed)
+		failed = mpi.open(&mpi.ranks, &own);
+	if (failed) {
+		if (!rc)
+			*err = own;
+		return rc ? rc : failed;
+	}
 	r->ranks = &mpi.ranks;
-	return gtu_open_ranks(r->opt.unit == GTU_WITH_NONE ? "none" : r->device, r->ranks, &r->dev, err);
+	rc = run_ranks_agree(r, rc, err);
+	return rc ? rc : gtu_open_ranks(r->opt.unit == GTU_WITH_NONE ? "none" : r->device, r->ranks, &r->dev, err);
 }
 
 void run_ranks_end(struct run *r, int code)

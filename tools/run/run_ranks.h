@@ -9,10 +9,11 @@
 bool run_has_launcher(uint64_t *rank);
 
 /*
- * Load libgtu-mpi.so and open the device as this process's rank: sets r->ranks and r->dev. Collective, as
- * the other functions; those do nothing without r->ranks. Call run_ranks_end() in any case.
+ * Load libgtu-mpi.so and open the device as this process's rank: sets r->ranks and r->dev. @rc: of what this rank did
+ * before, as for run_ranks_agree(). Collective, as the other functions; those do nothing without r->ranks. Call
+ * run_ranks_end() in any case.
  */
-int run_ranks_begin(struct run *r, struct gtu_error *err);
+int run_ranks_begin(struct run *r, int rc, struct gtu_error *err);
 /* End the exchange, or all processes if they are no longer in the same step. */
 void run_ranks_end(struct run *r, int code);
 

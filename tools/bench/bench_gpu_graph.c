@@ -61,6 +61,8 @@ int bench_gpu_graph_open(struct gpu_bench *b, const char *name, bool weighted, u
 		rc = gtu_graph_check(b->opened, cli_progress(), err);
 		b->g.flags = b->opened->flags;
 	}
+	if (!rc && b->validate && b->g.flags & GTU_GRAPH_DIRECTED)
+		rc = gtu_fail(err, GTU_ERR_USAGE, "--validate checks undirected graphs, but %s is directed", name);
 	if (!rc && weighted && b->g.weight_type == GTU_WEIGHT_NONE)
 		rc = make_weights(b, err);
 	if (rc)

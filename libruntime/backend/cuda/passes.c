@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
  * Algorithms that pass over all lists: the triangles of an oriented graph, for clustering coefficients, and
- * a graph convolution.
+ * a graph convolution, on one GPU and on several.
  */
 #include <math.h>
 
 #include "libruntime/support/features.h"
 #include "libruntime/support/graph_access.h"
 #include "parts.h"
+#include "ranks.h"
 
 /* ---- Triangles ---------------------------------------------------------------------------------- */
 
@@ -124,4 +125,51 @@ int gpu_gcn(struct gtu_device *dev, const struct gtu_algorithm_options *opt, voi
 		r.stats->iterations = 2;
 	}
 	return gpu_run_end(&r, rc);
+}
+
+/* ---- Convolution over several GPUs -------------------------------------------------------------------- */
+
+/* All ranks get the values of all, @width bytes for each vertex. */
+static int gather(struct gpu_ranks *k, CUdeviceptr values, uint64_t width)
+{
+	uint32_t i;
+
+	for (i = 0; i < k->size; i++) {
+		k->send[i] = values + width * k->first;
+		k->send_bytes[i] = width * k->own;
+		k->receive[i] = values + width * k->cut[i];
+		k->receive_bytes[i] = width * gpu_ranks_range(k, i);
+	}
+	return gpu_link_exchange(k, GTU_CARGO_VALUES, false);
+}
+
+int gpu_ranked_convolution(struct gpu_ranks *k)
+{
+	struct gpu_run *r = &k->r;
+	struct gpu_convolution c = { .features = gtu_features(k->run->opt) };
+	const uint64_t width = 8ull * c.features;
+	uint64_t none = 0;
+	int rc = gtu_check_feature_count(k->run->graph, c.features, r->err);
+
+	if (!rc)
+		rc = gpu_convolution_begin(r, &c, gpu_ranks_queue_bytes(k));
+	if (!rc)
+		rc = gpu_convolution_sum(r, &c, r->graph.m ? k->run->graph->row[k->first] : 0);
+	rc = gtu_agree(k->x, rc, &none, 1);
+	gtu_phase(&r->phases, "exchange");
+	if (!rc)
+		rc = gather(k, c.y, width);
+	if (!rc)
+		rc = gather(k, c.root, 8);
+	gtu_phase(&r->phases, "traverse");
+	if (!rc)
+		rc = gpu_convolution_root(r, &c);
+	gtu_phase(&r->phases, "result");
+	if (!rc)
+		rc = gpu_download(r->gpu, k->run->result, c.x + width * k->first, width * k->own, r->err);
+	if (!rc)
+		rc = gtu_check_features(k->run->graph, k->run->result, k->first, k->own, c.features, r->err);
+	r->stats->vertices = k->own;
+	r->stats->iterations = 2;
+	return rc;
 }

@@ -210,7 +210,6 @@ static struct piece {
 	char *data, *map;
 	size_t bytes, map_bytes;
 	int device;			/* whose memory it is; -1: the host's */
-	int protection;			/* of its pages before the last */
 } *pieces;
 
 static void free_piece(struct piece *p);
@@ -223,36 +222,70 @@ static void release(void *data)
 	while (*at && (*at)->data != data)
 		at = &(*at)->next;
 	p = *at;
-	if (p)
-		*at = p->next;
-	pthread_mutex_unlock(&lock);
 	if (!p) {
 		fprintf(stderr, "the fake CUDA driver is asked to free %p, which it did not allocate\n", data);
 		abort();
 	}
+	*at = p->next;
 	free_piece(p);
+	pthread_mutex_unlock(&lock);
 }
 
-/* Each change takes a call of the system, and there are several pieces per device: those that are right stay. */
-static void protect(struct piece *p, int protection)
+#ifdef FAKE_CPU
+/*
+ * The memory of each device, and at the end the host's, is one range of addresses, so that one call of the system makes
+ * it accessible or not. What is not allocated in it, or no longer, is a file without bytes: to use it is a fault with
+ * any protection.
+ */
+#define ARENA_BYTES	(1ull << 40)
+static struct arena {
+	char *base, *top;
+	size_t pieces;
+	int protection;
+} arenas[DEVICES_MOST + 1];
+
+static struct arena *arena_of(int device)
 {
-#ifdef FAKE_CPU
-	if (p->protection != protection)
-		mprotect(p->map, p->map_bytes - 4096, protection);
-#endif
-	p->protection = protection;
+	return &arenas[device < 0 ? DEVICES_MOST : device];
 }
 
-#ifdef FAKE_CPU
+/* Without memory, again, at @at. Its place in the file is that in the range, so that neighbours become one mapping. */
+static void map_nothing(struct arena *a, char *at, size_t bytes)
+{
+	static int nothing = -1;
+	void *map;
+
+	if (nothing < 0)
+		nothing = memfd_create("nothing", MFD_CLOEXEC);
+	map = mmap(at, bytes, a->protection, MAP_SHARED | MAP_NORESERVE | (at ? MAP_FIXED : 0), nothing, at - a->base);
+	if (map == MAP_FAILED) {
+		perror("the fake CUDA driver cannot map memory");
+		abort();
+	}
+	if (!at)
+		a->base = a->top = map;
+}
+
+static void protect(int device, int protection)
+{
+	struct arena *a = arena_of(device);
+
+	if (a->top > a->base && a->protection != protection && mprotect(a->base, (size_t)(a->top - a->base), protection)) {
+		perror("the fake CUDA driver cannot protect memory");
+		abort();
+	}
+	a->protection = protection;
+}
+
 /* Make all memory of @device accessible, and that of the others not. Call with the lock held. */
 static void expose(int device)
 {
-	struct piece *p;
-
-	for (p = pieces; p; p = p->next)
-		protect(p, p->device < 0 || p->device == device ? PROT_READ | PROT_WRITE :
-			   fake_cuda.peer_loads && context_of[device].reaches[p->device] ? PROT_READ : PROT_NONE);
+	for (int other = 0; other < DEVICES_MOST; other++)
+		protect(other, other == device ? PROT_READ | PROT_WRITE :
+			       fake_cuda.peer_loads && context_of[device].reaches[other] ? PROT_READ : PROT_NONE);
 }
+#else
+#define protect(device, protection)
 #endif
 
 /* Make the memory at @ptr accessible; end the program if it is that of another device. Call with the lock held. */
@@ -267,7 +300,7 @@ static void expose_at(CUdeviceptr ptr, int device)
 			fprintf(stderr, "device %d uses memory of device %d\n", device, p->device);
 			abort();
 		}
-		protect(p, PROT_READ | PROT_WRITE);
+		protect(p->device, PROT_READ | PROT_WRITE);
 	}
 }
 
@@ -333,23 +366,36 @@ CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
 }
 
 #ifdef FAKE_CPU
-/* The data ends at the following guard page, except for padding to 16 bytes. */
+/* The data ends at a page that is not there, except for padding to 16 bytes. Call with the lock held. */
 static bool fill_piece(struct piece *p)
 {
-	size_t data = (p->bytes + 15) & ~(size_t)15, whole = (data + 4095) & ~(size_t)4095;
+	struct arena *a = arena_of(p->device);
+	size_t data = (p->bytes + 15) & ~(size_t)15;
 
-	p->map_bytes = whole + 4096;
-	p->map = mmap(NULL, p->map_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (!a->base) {
+		a->protection = PROT_READ | PROT_WRITE;
+		map_nothing(a, NULL, ARENA_BYTES);
+	}
+	p->map_bytes = (data + 4095) & ~(size_t)4095;
+	if (p->map_bytes + 4096 > (size_t)(a->base + ARENA_BYTES - a->top))
+		return false;
+	p->map = mmap(a->top, p->map_bytes, a->protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 	if (p->map == MAP_FAILED)
 		return false;
-	mprotect(p->map + whole, 4096, PROT_NONE);
-	p->data = p->map + whole - data;
+	a->top += p->map_bytes + 4096;
+	a->pieces++;
+	p->data = p->map + p->map_bytes - data;
 	return true;
 }
 
 static void free_piece(struct piece *p)
 {
-	munmap(p->map, p->map_bytes);
+	struct arena *a = arena_of(p->device);
+
+	map_nothing(a, p->map, p->map_bytes);
+	/* addresses are used again only when nothing is left: to use freed memory is a fault until then */
+	if (!--a->pieces)
+		a->top = a->base;
 	free(p);
 }
 #else
@@ -385,12 +431,12 @@ static CUresult allocate(void **ptr, size_t bytes, int device)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	p->bytes = bytes ? bytes : 1;
 	p->device = device;
-	p->protection = PROT_READ | PROT_WRITE;
+	pthread_mutex_lock(&lock);
 	if (!fill_piece(p)) {
+		pthread_mutex_unlock(&lock);
 		free(p);
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
-	pthread_mutex_lock(&lock);
 	p->next = pieces;
 	pieces = p;
 	__atomic_add_fetch(&fake_cuda.live, 1, __ATOMIC_RELAXED);

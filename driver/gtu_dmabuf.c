@@ -292,8 +292,7 @@ static void gtu_import_remap(struct work_struct *work)
 	if (inside < 0)
 		return;
 	dma_resv_lock(resv, NULL);
-	/* a region that is not published yet is mapped then */
-	if (!m->ending && !m->region->sgt && m->region->key) {
+	if (!m->ending && !m->region->sgt) {
 		ret = gtu_import_map(m->ctx, m->region);
 		if (!ret)
 			ret = gtu_region_restore(m->ctx, m->region);
@@ -320,7 +319,12 @@ static void gtu_import_moved(struct dma_buf_attachment *attach)
 			return;
 		gtu_import_unmap(m->ctx, m->region);
 	}
-	schedule_work(&m->remap);
+	/*
+	 * A region that is not published yet is mapped then. Its attachment may not even be
+	 * stored: the exporter can move the memory before dma_buf_dynamic_attach() returns.
+	 */
+	if (m->region->key)
+		schedule_work(&m->remap);
 }
 
 static const struct dma_buf_attach_ops gtu_import_ops = {

@@ -127,7 +127,7 @@ TEST_F(move, follows)
 struct mover {
 	int exporter, buffer;
 	volatile bool stop;
-	unsigned int moves, failed;
+	unsigned int pause_us, moves, failed;
 };
 
 static void *move_repeatedly(void *arg)
@@ -137,14 +137,15 @@ static void *move_repeatedly(void *arg)
 	while (!m->stop) {
 		m->failed += !!move(m->exporter, m->buffer);
 		m->moves++;
-		usleep(3000);
+		if (m->pause_us)
+			usleep(m->pause_us);
 	}
 	return NULL;
 }
 
 TEST_F_TIMEOUT(move, under_jobs, 60)
 {
-	struct mover m = { .exporter = self->exporter, .buffer = self->buffer };
+	struct mover m = { .exporter = self->exporter, .buffer = self->buffer, .pause_us = 3000 };
 	const uint64_t end = now_ns() + 3 * SECOND;
 	unsigned int ok = 0, refused = 0;
 	pthread_t thread;
@@ -169,7 +170,10 @@ TEST_F_TIMEOUT(move, under_jobs, 60)
 	EXPECT_TRUE(is_pattern(self->out));
 }
 
-/* Regions are added and removed, and contexts closed, while the memory moves. */
+/*
+ * Regions are added and removed, and contexts closed, while the memory moves without a pause: also in the moment
+ * between the end of the kernel's attaching and the driver's knowledge of the attachment.
+ */
 TEST_F_TIMEOUT(move, beside_the_end, 60)
 {
 	struct mover m = { .exporter = self->exporter, .buffer = self->buffer };

@@ -170,14 +170,11 @@ TEST_F_TIMEOUT(move, under_jobs, 60)
 	EXPECT_TRUE(is_pattern(self->out));
 }
 
-/*
- * Regions are added and removed, and contexts closed, while the memory moves without a pause: also in the moment
- * between the end of the kernel's attaching and the driver's knowledge of the attachment.
- */
-TEST_F_TIMEOUT(move, beside_the_end, 60)
+/* Add and remove regions, and close contexts, for @seconds while the memory moves without a pause. */
+static void import_beside_moves(struct __test_metadata *const _metadata, FIXTURE_DATA(move) *self, unsigned int seconds)
 {
 	struct mover m = { .exporter = self->exporter, .buffer = self->buffer };
-	const uint64_t end = now_ns() + 3 * SECOND;
+	const uint64_t end = now_ns() + seconds * SECOND;
 	unsigned int rounds = 0;
 	pthread_t thread;
 	uint64_t length;
@@ -196,8 +193,40 @@ TEST_F_TIMEOUT(move, beside_the_end, 60)
 	m.stop = true;
 	pthread_join(thread, NULL);
 	TH_LOG("%u rounds, %u moves", rounds, m.moves);
+	EXPECT_LT(0u, rounds);
+	EXPECT_LT(0u, m.moves);
 	EXPECT_EQ(0u, m.failed);
 	EXPECT_EQ(GTU_CPL_OK, copy_out_later(&self->q, self->key, self->out_key));
+}
+
+TEST_F_TIMEOUT(move, beside_the_end, 60)
+{
+	import_beside_moves(_metadata, self, 3);
+}
+
+/* The exporter knows the attachment, and moves, before dma_buf_dynamic_attach() has returned it to the driver. */
+TEST_F_TIMEOUT(move, beside_the_attaching, 60)
+{
+	const char *const parameters = "/sys/module/gtu_moving_exporter/parameters/";
+	char path[128], can = 'N';
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%scan_delay", parameters);
+	f = fopen(path, "r");
+	ASSERT_NE(NULL, f);
+	can = fgetc(f);
+	fclose(f);
+	if (can != 'Y')
+		SKIP(return, "the kernel has no kprobes, which delay the attaching");
+	snprintf(path, sizeof(path), "%sattach_delay_us", parameters);
+	f = fopen(path, "w");
+	ASSERT_NE(NULL, f);
+	setbuf(f, NULL);
+	ASSERT_LT(0, fprintf(f, "3000\n"));
+	import_beside_moves(_metadata, self, 1);
+	rewind(f);
+	ASSERT_LT(0, fprintf(f, "0\n"));
+	fclose(f);
 }
 
 #define PEER_ATTACH	_IO(0xE8, 17)

@@ -3,10 +3,12 @@
  * An exporter of dma-bufs for tests: /dev/gtu_moving moves the memory of a dma-buf on request, also
  * where the kernel pins the memory of dynamic importers (without CONFIG_DMABUF_MOVE_NOTIFY).
  */
+#include <linux/delay.h>
 #include <linux/dma-buf.h>
 #include <linux/dma-mapping.h>
 #include <linux/dma-resv.h>
 #include <linux/file.h>
+#include <linux/kprobes.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -222,7 +224,46 @@ static struct miscdevice moving_device = {
 	.name = "gtu_moving",
 	.fops = &moving_fops,
 };
-module_misc_device(moving_device);
+
+/* Keeps importers for some time in a state in which the exporter knows them, but they not their attachment. */
+static unsigned int attach_delay_us;
+module_param(attach_delay_us, uint, 0644);
+MODULE_PARM_DESC(attach_delay_us, "delay of the return of dma_buf_dynamic_attach(), at most 10000");
+
+static int moving_delay(struct kretprobe_instance *instance, struct pt_regs *regs)
+{
+	unsigned int us = min(READ_ONCE(attach_delay_us), 10000u);
+
+	if (us)
+		mdelay(us / 1000 + 1);
+	return 0;
+}
+
+static struct kretprobe moving_probe = {
+	.handler = moving_delay,
+	.kp.symbol_name = "dma_buf_dynamic_attach",
+};
+/* Without kprobes: the parameter stays, and tests that need the delay see that this is false. */
+static bool can_delay;
+module_param(can_delay, bool, 0444);
+
+static int __init moving_init(void)
+{
+	int ret = misc_register(&moving_device);
+
+	if (!ret)
+		can_delay = !register_kretprobe(&moving_probe);
+	return ret;
+}
+module_init(moving_init);
+
+static void __exit moving_exit(void)
+{
+	if (can_delay)
+		unregister_kretprobe(&moving_probe);
+	misc_deregister(&moving_device);
+}
+module_exit(moving_exit);
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
 MODULE_IMPORT_NS(DMA_BUF);

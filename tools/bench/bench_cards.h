@@ -16,8 +16,9 @@ struct bench_cards_row {
 	uint32_t cards, base;		/* base: the fewest cards of the series that had the memory */
 	unsigned runs;
 	double seconds;			/* mean of whole runs over a placed graph, results included */
+	double traversal, exchange;	/* the part without setup and results; the exchange in it, of rank 0 */
 	double steps, edges;		/* means: levels, rounds or iterations; edges traversed */
-	double ratio;			/* edges a second by those of the base */
+	double ratio;			/* edges a second of the traversal by those of the base */
 	bool undirected;
 	double bytes, formula;		/* sent by all cards in a run, and what scale.md permits; formula 0: depends on the graph */
 	char link[200];

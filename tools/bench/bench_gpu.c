@@ -167,7 +167,7 @@ static int measure_link(struct gpu_bench *b, struct gtu_error *err)
 
 /* ---- Runs ---------------------------------------------------------------------------------------------- */
 
-static double phase(const struct gtu_algorithm_stats *s, const char *name)
+double bench_phase_seconds(const struct gtu_algorithm_stats *s, const char *name)
 {
 	unsigned i;
 
@@ -181,9 +181,9 @@ static double phase(const struct gtu_algorithm_stats *s, const char *name)
 static void note_cold(struct gpu_row *r, const struct gtu_algorithm_stats *s)
 {
 	r->cold_seconds = gtu_now_s() - r->cold_start;
-	r->cache_seconds = phase(s, "cache");
-	r->setup_seconds = phase(s, "setup");
-	r->result_seconds = phase(s, "result");
+	r->cache_seconds = bench_phase_seconds(s, "cache");
+	r->setup_seconds = bench_phase_seconds(s, "setup");
+	r->result_seconds = bench_phase_seconds(s, "result");
 }
 
 static int run_once(struct gpu_bench *b, unsigned algorithm, unsigned i, uint32_t kernel, struct gpu_row *r,

@@ -80,6 +80,8 @@ int bench_gpu_run_graph(struct gpu_bench *b, const char *name, uint32_t cards, s
 /* Whether --only wants an algorithm; whether --seconds and the user let the next row begin. */
 bool bench_gpu_wants(const struct gpu_bench *b, unsigned algorithm);
 bool bench_gpu_time_left(const struct gpu_bench *b);
+/* The time of the phase @name; 0 if the run had none. */
+double bench_phase_seconds(const struct gtu_algorithm_stats *s, const char *name);
 void gpu_bench_print_row(const struct gpu_bench *b, const struct gpu_row *r);
 void gpu_bench_json(const void *subject, FILE *to);
 

@@ -91,8 +91,8 @@ int gpu_run_end(struct gpu_run *r, int rc)
 	gtu_phases_end(&r->phases);
 	count_bytes(r);
 	for (i = 0; i < s->phases; i++)
-		if (!strcmp(s->phase[i].name, "traverse"))
-			s->gpu_seconds = s->phase[i].seconds;
+		if (!strcmp(s->phase[i].name, "traverse") || !strcmp(s->phase[i].name, "exchange"))
+			s->gpu_seconds += s->phase[i].seconds;
 	return rc;
 }
 

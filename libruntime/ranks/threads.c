@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "exchange.h"
+#include "libruntime/support/parallel.h"
 
 #define SMALL 16			/* values that a reduction copies */
 
@@ -18,9 +19,10 @@ struct gtu_thread_ranks {
 	uint32_t size;
 	pthread_mutex_t lock;
 	pthread_cond_t arrival;
-	uint64_t barriers;		/* passed by all ranks */
+	bool polls;			/* there is a CPU for each rank: poll before sleeping */
+	atomic_uint_fast64_t barriers;	/* passed by all ranks; changes under the lock */
 	uint32_t arrived;
-	bool aborted;
+	atomic_bool aborted;
 	uint32_t culprit;
 	char why[GTU_ERROR_TEXT];
 	struct published *of;
@@ -56,7 +58,11 @@ static uint64_t arrive(struct gtu_thread_ranks *t)
 static int await(struct gtu_thread_ranks *t, uint64_t number, bool wait, struct gtu_error *err)
 {
 	bool passed, aborted;
+	unsigned i;
 
+	for (i = 0; wait && t->polls && atomic_load(&t->barriers) == number && !atomic_load(&t->aborted); i++)
+		if (!gtu_wait_awake(i))
+			break;
 	pthread_mutex_lock(&t->lock);
 	while (wait && t->barriers == number && !t->aborted)
 		pthread_cond_wait(&t->arrival, &t->lock);
@@ -235,6 +241,7 @@ struct gtu_thread_ranks *gtu_thread_ranks_create(uint32_t size, struct gtu_error
 		pthread_mutex_init(&t->lock, NULL);
 		pthread_cond_init(&t->arrival, NULL);
 		t->size = size;
+		t->polls = size <= gtu_cpus();
 		t->of = calloc(size, sizeof(*t->of));
 		t->rank = calloc(size, sizeof(*t->rank));
 	}

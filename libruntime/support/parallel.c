@@ -18,11 +18,7 @@ static inline void pause_cpu(void)
 #endif
 }
 
-/*
- * Wait a little for the @i-th time; false: sleep instead. Waking a sleeping thread takes longer than a short
- * loop; a thread that yields leaves its CPU to others.
- */
-static bool wait_awake(unsigned i)
+bool gtu_wait_awake(unsigned i)
 {
 	if (i < POLLS)
 		pause_cpu();
@@ -92,7 +88,7 @@ static void wait_for_work(struct gtu_team *t, unsigned seen)
 {
 	unsigned i;
 
-	for (i = 0; wait_awake(i); i++)
+	for (i = 0; gtu_wait_awake(i); i++)
 		if (atomic_load_explicit(&t->loops, memory_order_relaxed) != seen || atomic_load(&t->stop))
 			return;
 	pthread_mutex_lock(&t->lock);
@@ -150,7 +146,7 @@ static void wait_until_done(struct gtu_team *t)
 
 	if (atomic_load(&t->finished) == t->shares)
 		return;
-	for (i = 0; wait_awake(i); i++)
+	for (i = 0; gtu_wait_awake(i); i++)
 		if (atomic_load(&t->finished) == t->shares)
 			return;
 	pthread_mutex_lock(&t->lock);

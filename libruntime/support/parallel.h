@@ -54,6 +54,11 @@ struct gtu_team {
 	atomic_bool stop;
 };
 
+/*
+ * Wait a little for the @i-th time; false: sleep instead. Waking a sleeping thread takes longer than a short
+ * loop; a thread that yields leaves its CPU to others.
+ */
+bool gtu_wait_awake(unsigned i);
 /* CPUs that this thread may run on (as set by taskset, cgroups), at most GTU_THREADS_MAX. */
 unsigned gtu_cpus(void);
 /* Start @threads - 1 threads (fewer if the system refuses). Always call gtu_team_end(). */

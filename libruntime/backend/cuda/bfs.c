@@ -11,12 +11,6 @@
 #define SHALLOW		16		/* levels after which a graph is deep: its last levels are for the loop */
 #define ORDER_SHARE	2048		/* a frontier of at least one vertex in so many is sorted */
 
-/* Costs of lists on the card, in bytes of its memory: measured on an H100, where a byte takes 0.3 ps */
-#define CARD_WORD	16.0		/* a vertex in a pass over all */
-#define CARD_SEARCH	50.0		/* an unvisited vertex bottom-up, and each LANE_ENTRIES of its list */
-#define CARD_VERTEX	200.0		/* a frontier's vertex top-down */
-#define CARD_EDGE	250.0		/* an edge top-down, with random accesses */
-
 struct bfs {
 	struct gpu_run r;
 	struct gpu_graph *back;		/* the lists that lead to each vertex */
@@ -67,21 +61,14 @@ static uint64_t connected(const struct bfs *b)
  * in the cache reads lines until the first hit. (Of a directed graph, frontier_edges after a bottom-up
  * step counts the edges that lead to the frontier, about as many as leave it.)
  */
-/* The same for lists on the card, and for what is compared with it, in bytes of the card's memory. */
-static double bottom_up_cost_on_card(const struct bfs *b)
-{
-	const double n = (double)b->back->n, part = (double)b->frontier_edges / (double)b->back->m,
-		     list = (double)b->back->m / (double)connected(b);
-
-	return n * CARD_WORD + (double)b->unvisited * CARD_SEARCH * (1 + fmin(list, 1 / fmax(part, 1e-9)) / 4);
-}
-
 static double bottom_up_cost(const struct bfs *b)
 {
 	const struct gpu_graph *g = b->back;
 	double width = gpu_entry_bytes(b->r.gpu), part = (double)b->frontier_edges / (double)g->m,
 	       list = (double)g->m / (double)connected(b) * width / LINE + 1, lines, cached, asks;
 
+	if (b->in_place)
+		return gpu_pull_cost_on_card((double)g->n, (double)b->unvisited, part, (double)g->m / (double)connected(b));
 	/*
 	 * share of vertices with cached neighbours, then share of vertices without a hit among them
 	 */
@@ -96,8 +83,8 @@ static double bottom_up_cost(const struct bfs *b)
 static double top_down_cost(const struct bfs *b)
 {
 	if (b->in_place)
-		return (double)b->frontier * CARD_VERTEX + (double)b->frontier_edges * CARD_EDGE +
-		       (b->have_bits && b->now < SHALLOW ? (double)b->back->n * 2 * CARD_WORD : 0);
+		return gpu_push_cost_on_card((double)b->frontier, (double)b->frontier_edges,
+					     b->have_bits && b->now < SHALLOW ? (double)b->back->n : 0);
 	return (double)b->frontier_edges * gpu_entry_bytes(b->r.gpu) + (double)b->frontier * LINE;
 }
 
@@ -277,7 +264,7 @@ static int direction_optimizing(struct bfs *b)
 	b->unvisited = (b->pulls ? connected(b) : r->gpu->placed.connected) -
 		       (in->row[r->opt->source + 1] > in->row[r->opt->source]);
 	while (!rc && b->frontier) {
-		bool up = b->pulls && (b->in_place ? bottom_up_cost_on_card(b) : bottom_up_cost(b)) < top_down_cost(b);
+		bool up = b->pulls && bottom_up_cost(b) < top_down_cost(b);
 
 		if (b->now == GPU_UNREACHED - 1)
 			return gtu_fail(r->err, GTU_ERR_UNSUPPORTED,

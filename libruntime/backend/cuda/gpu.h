@@ -168,7 +168,7 @@ int gpu_cache_fill(struct gpu *gpu, enum gpu_cache what, struct gtu_error *err);
 bool gpu_packed_helps(const struct gpu *gpu);
 int gpu_packed_fill(struct gpu *gpu, struct gtu_error *err);
 /* Whether the list's edges in blocks are useful for so many iterations; create them once; drop them (false: there are none). */
-bool gpu_blocks_help(const struct gpu *gpu, uint64_t iterations);
+bool gpu_blocks_help(const struct gpu *gpu, bool undirected, uint64_t iterations);
 int gpu_blocks_fill(struct gpu *gpu, struct gtu_error *err);
 bool gpu_blocks_drop(struct gpu *gpu);
 int gpu_link_measure(struct gpu *gpu, uint32_t edges, uint64_t bytes, uint32_t rounds,

@@ -49,8 +49,6 @@ struct gpu_graph {
  */
 #define GPU_SLICE_ALL		0u
 #define GPU_SLICE_REST		0x80000000u
-#define GPU_SLICE_ONE		8u
-#define GPU_SLICE_OTHERS	(GPU_SLICE_REST | GPU_SLICE_ONE)
 
 /* Vertices that a level of a search reached, and the sum of their degrees. */
 struct gpu_level {

@@ -150,11 +150,11 @@ int gpu_pagerank(struct gtu_device *dev, const struct gtu_algorithm_options *opt
 		 struct gtu_algorithm_stats *stats, struct gtu_error *err)
 {
 	const struct gpu *gpu = dev->backend;
-	struct pagerank p = { .bits = opt->kernel == GTU_KERNEL_AUTO && gpu_packed_helps(gpu) &&
-				      !(gpu->placed.graph->flags & GTU_GRAPH_DIRECTED) };
+	const bool undirected = !(gpu->placed.graph->flags & GTU_GRAPH_DIRECTED);
+	struct pagerank p = { .bits = opt->kernel == GTU_KERNEL_AUTO && gpu_packed_helps(gpu) && undirected };
 	int rc;
 
-	p.blocks = opt->kernel == GTU_KERNEL_AUTO && gpu_blocks_help(gpu, iterations_of(opt));
+	p.blocks = opt->kernel == GTU_KERNEL_AUTO && gpu_blocks_help(gpu, undirected, iterations_of(opt));
 	rc = gpu_run_begin(&p.r, dev, "pagerank", opt, stats,
 			   p.bits ? GPU_CACHE_BITS : p.blocks ? GPU_CACHE_BLOCKS : GPU_CACHE_PREFIX, err);
 

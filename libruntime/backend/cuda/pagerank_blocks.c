@@ -40,7 +40,7 @@ static uint64_t divide_bytes(const struct gpu *gpu)
 	return 12ull * ranges_of(gpu) + 4 + (2ull << bits_of(gpu));
 }
 
-bool gpu_blocks_help(const struct gpu *gpu, uint64_t iterations)
+bool gpu_blocks_help(const struct gpu *gpu, bool undirected, uint64_t iterations)
 {
 	const struct gpu_placed *p = &gpu->placed;
 	const uint64_t most = p->options.gpu_memory;
@@ -49,7 +49,7 @@ bool gpu_blocks_help(const struct gpu *gpu, uint64_t iterations)
 	if (most && gpu->placement.list_bytes + EDGE_BYTES * p->args.m > most)
 		return false;
 	return gpu->placement.edges == GTU_EDGES_DEVICE && gpu->placement.edge_bytes && p->args.m && !p->no_blocks &&
-	       !(p->graph->flags & GTU_GRAPH_DIRECTED) && 8 * p->args.n > gpu->info.l2_bytes &&
+	       undirected && 8 * p->args.n > gpu->info.l2_bytes &&
 	       bits_of(gpu) && divide_bytes(gpu) <= gpu->shared_bytes &&
 	       (p->block_start.kind || iterations >= ITERATIONS_LEAST);
 }

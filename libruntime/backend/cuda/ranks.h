@@ -84,8 +84,8 @@ struct gpu_push {
 /* Bytes of a bitmap of all vertices, and of those of each rank's vertices. */
 uint64_t gpu_push_bits(const struct gpu_ranks *k);
 uint64_t gpu_push_bitmaps(const struct gpu_ranks *k);
-/* Reach @source alone, at level 0, in memory that the caller has allocated. */
-int gpu_push_begin(struct gpu_ranks *k, struct gpu_push *p, uint64_t source);
+/* Reach @source alone, at level 0, in memory that the caller has allocated; with @skip, own vertices without edges count as visited. */
+int gpu_push_begin(struct gpu_ranks *k, struct gpu_push *p, uint64_t source, uint32_t skip);
 /* Settle the next level; the counters have its vertices of this rank, and the sum of their degrees. Collective. */
 int gpu_push(struct gpu_ranks *k, struct gpu_push *p);
 

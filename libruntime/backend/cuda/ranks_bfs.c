@@ -11,11 +11,16 @@
 
 struct search {
 	struct gpu_ranks *k;
-	struct gpu_push push;		/* top-down; its bitmaps are also for the frontier */
+	struct gpu_push push;		/* top-down */
+	CUdeviceptr front;		/* two bitmaps of all vertices in turn: this rank sets the bits of its own */
+	uint32_t turn;			/* the frontier's of the two, */
+	bool have_front;		/* if its bits are set */
 	CUdeviceptr frontier, all;	/* bits of all vertices; of each rank's */
-	CUdeviceptr at;			/* addresses of the ranks' frontiers, behind `all` */
+	CUdeviceptr at;			/* addresses of the ranks' first words, behind `all` */
 	uint64_t stride;		/* of the bitmaps in `all` */
 	bool shared;			/* `at` has addresses on the other cards */
+	bool on_card;			/* the lists are in the card's memory, */
+	bool all_on_card;		/* and those of all ranks in theirs */
 	uint64_t connected, unvisited;	/* vertices of all ranks with edges; not reached of them */
 	uint64_t frontier_vertices, frontier_edges;	/* of all ranks */
 };
@@ -29,76 +34,106 @@ static bool pulls(const struct search *s)
 	if (g->flags & GTU_GRAPH_DIRECTED || !s->frontier_edges || !s->connected)
 		return false;
 	part = (double)s->frontier_edges / (double)g->m;
-	list = (double)g->m / (double)s->connected * WIDTH / LINE + 1;
-	lines = gpu_lines_to_hit(WIDTH, part, list);
+	list = (double)g->m / (double)s->connected;
+	if (s->all_on_card)
+		return gpu_pull_cost_on_card((double)g->n, (double)s->unvisited, part, list) <
+		       gpu_push_cost_on_card((double)s->frontier_vertices, (double)s->frontier_edges,
+					     s->push.have_queue ? 0 : (double)g->n);
+	lines = gpu_lines_to_hit(WIDTH, part, list * WIDTH / LINE + 1);
 	return (double)s->unvisited * lines * LINE + (double)g->n * 8 * CARD_TO_LINK <
 	       (double)s->frontier_edges * WIDTH + (double)s->frontier_vertices * LINE;
 }
 
-/* The cards read each other's bitmaps in place. They change after the next gtu_agree(). */
+/* Bytes of the words with the bits of the vertices of @rank, and the first of them. */
+static uint64_t word_bytes(const struct gpu_ranks *k, uint32_t rank)
+{
+	return gpu_ranks_range(k, rank) ? 4 * ((k->cut[rank + 1] + 31) / 32 - k->cut[rank] / 32) : 0;
+}
+
+static CUdeviceptr first_word(const struct gpu_ranks *k, CUdeviceptr bits, uint32_t rank)
+{
+	return bits + 4 * (k->cut[rank] / 32);
+}
+
+/* The cards read each other's bitmaps in place. */
 static int share_bitmaps(struct search *s)
 {
 	struct gpu_ranks *k = s->k;
-	int rc = 0;
+	uint32_t i;
+	int rc;
 
-	gtu_exchange_count(k->x, GTU_CARGO_VERTICES, (k->size - 1) * gpu_ranks_bitmap(k, k->rank));
+	gtu_exchange_count(k->x, GTU_CARGO_VERTICES, (k->size - 1) * word_bytes(k, k->rank));
 	if (s->shared)
 		return 0;
 	s->shared = true;
-	rc = gpu_link_addresses(k, s->push.bitmaps, (CUdeviceptr *)k->count);
+	rc = gpu_link_addresses(k, s->front, (CUdeviceptr *)k->count);
+	for (i = 0; i < k->size && !rc; i++)
+		k->count[i] = first_word(k, k->count[i], i);
 	return rc ? rc : gpu_upload(k->r.gpu, s->at, k->count, 8ull * k->size, k->r.err);
 }
 
-/* s->frontier = the frontier of all ranks. Collective. */
+/*
+ * s->frontier = the frontier of all ranks. The bits that a level sets are complete when the ranks agree on its sums, and
+ * they stay until the level after the next. Collective.
+ */
 static int gather_frontier(struct search *s)
 {
 	struct gpu_ranks *k = s->k;
 	struct gpu_run *r = &k->r;
-	CUdeviceptr mine = s->push.bitmaps;
-	uint64_t none = 0;
-	void *front[] = { &s->push.level, &s->push.now, &mine, NULL },
-	     *join[] = { &s->at, &k->cuts, &k->size, &s->frontier, &s->push.visited, NULL };
+	const uint64_t bytes = gpu_push_bits(k);
+	uint64_t none = 0, offset = gpu_link_loads(k) ? s->turn * bytes : 0;
+	CUdeviceptr bits = s->front + s->turn * bytes;
+	void *front[] = { &s->push.level, &s->push.now, &bits, NULL },
+	     *join[] = { &s->at, &offset, &k->cuts, &k->size, &s->frontier, &s->push.visited, NULL };
 	uint32_t i;
-	int rc = gpu_run_launch(r, "ranks_front", NULL, false, k->own, front);
+	int rc = 0;
 
-	if (!rc && gpu_link_loads(k))
-		rc = gpu_wait(r->gpu, r->name, r->err);
-	rc = gtu_agree(k->x, rc, &none, 1);
-	if (rc)
-		return rc;
+	if (!s->have_front) {
+		rc = gpu_run_launch(r, "ranks_front", NULL, false, k->own + 64, front);
+		if (!rc && gpu_link_loads(k))
+			rc = gpu_wait(r->gpu, r->name, r->err);
+		rc = gtu_agree(k->x, rc, &none, 1);
+		if (rc)
+			return rc;
+	}
 	if (gpu_link_loads(k)) {
 		rc = share_bitmaps(s);
-		return rc ? rc : gpu_run_launch(r, "ranks_join_bits", NULL, false, k->run->graph->n, join);
+	} else {
+		for (i = 0; i < k->size; i++)
+			k->count[i] = word_bytes(k, i);
+		gtu_phase(&r->phases, "exchange");
+		rc = gpu_link_gather(k, GTU_CARGO_VERTICES, first_word(k, bits, k->rank), k->count, s->stride, s->all);
+		gtu_phase(&r->phases, "traverse");
 	}
-	for (i = 0; i < k->size; i++)
-		k->count[i] = gpu_ranks_bitmap(k, i);
-	gtu_phase(&r->phases, "exchange");
-	rc = gpu_link_gather(k, GTU_CARGO_VERTICES, mine, k->count, s->stride, s->all);
-	gtu_phase(&r->phases, "traverse");
-	return rc ? rc : gpu_run_launch(r, "ranks_join_bits", NULL, false, k->run->graph->n, join);
+	return rc ? rc : gpu_run_launch(r, "ranks_join_bits", NULL, false, (r->graph.n + 31) / 32, join);
 }
 
+/* One level bottom-up, by the kernels of one card over this rank's vertices. */
 static int pull(struct search *s)
 {
-	struct gpu_run *r = &s->k->r;
+	struct gpu_ranks *k = s->k;
+	struct gpu_run *r = &k->r;
 	uint32_t next = s->push.now + 1;
-	uint64_t left;
-	void *unvisited[] = { &s->push.visited, &s->push.queue[1], NULL };
-	void *lists[] = { &s->push.queue[1], &left, &s->frontier, &s->push.visited, &s->push.level, &next, NULL };
+	/* by the vertices' numbers */
+	CUdeviceptr level = s->push.level - 4 * k->first, found = s->front + !s->turn * gpu_push_bits(k);
+	void *search[] = { &s->frontier, &s->push.visited, &level, &next, &found, &s->push.queue[1], NULL };
+	void *lists[] = { &s->frontier, &s->push.visited, &level, &next, &found, NULL };
 	int rc = gather_frontier(s);
 
 	if (!rc)
 		rc = gpu_run_clear(r);
 	if (!rc)
-		rc = gpu_run_launch(r, "ranks_unvisited", NULL, false, s->k->own + 32, unvisited);
+		rc = gpu_run_launch_vertices(r, &r->graph, s->on_card ? "bfs_bottom_up_scan" : "bfs_bottom_up_cached", NULL,
+					     s->on_card, search);
 	if (!rc)
 		rc = gpu_run_read(r);
-	left = r->counters.left;
-	if (!rc && left) {
-		rc = gpu_run_launch(r, "ranks_pull", NULL, true, left * 32, lists);
+	if (!rc && r->counters.left) {
+		rc = gpu_run_launch_items(r, &r->graph, "bfs_bottom_up_list", NULL, s->push.queue[1], r->counters.left, lists);
 		if (!rc)
 			rc = gpu_run_read(r);
 	}
+	s->turn = !s->turn;
+	s->have_front = true;
 	s->push.have_queue = false;
 	return rc;
 }
@@ -106,25 +141,29 @@ static int pull(struct search *s)
 static int prepare(struct search *s)
 {
 	struct gpu_ranks *k = s->k;
+	const struct gtu_placement *at = &k->r.gpu->placement;
 	const uint64_t words = gpu_push_bits(k);
 	uint64_t widest = 0;
 	uint32_t i;
 	int rc;
 
 	for (i = 0; i < k->size; i++)
-		widest = gpu_ranks_bitmap(k, i) > widest ? gpu_ranks_bitmap(k, i) : widest;
-	s->stride = widest;
+		widest = word_bytes(k, i) > widest ? word_bytes(k, i) : widest;
+	s->stride = gpu_round_up(widest);
+	s->on_card = at->edges == GTU_EDGES_DEVICE && at->edge_bytes;
+	/* a rank may send as many words as that with the most */
 	rc = gpu_run_allocate(&k->r, (struct gpu_part[]){
 		{ "levels", 4 * k->own, &s->push.level }, { "visited vertices", words, &s->push.visited }, { "frontier", words, &s->frontier },
 		{ "queue", gpu_ranks_queue_bytes(k), &s->push.queue[0] }, { "next queue", gpu_ranks_queue_bytes(k), &s->push.queue[1] },
 		{ "outbox", 4 * gpu_ranks_outbox(k), &s->push.outbox }, { "bitmaps", gpu_push_bitmaps(k), &s->push.bitmaps },
-		{ "frontiers of all ranks", (widest + 8) * k->size, &s->all } }, 8);
-	s->at = s->all + widest * k->size;
+		{ "own frontiers", 2 * words + s->stride, &s->front },
+		{ "frontiers of all ranks", (s->stride + 8) * k->size, &s->all } }, 9);
+	s->at = s->all + s->stride * k->size;
 	for (i = 0; i < k->size; i++)
-		k->count[i] = s->all + i * widest;
+		k->count[i] = s->all + i * s->stride;
 	if (!rc)
 		rc = gpu_upload(k->r.gpu, s->at, k->count, 8ull * k->size, k->r.err);
-	return rc ? rc : gpu_push_begin(k, &s->push, k->run->opt->source);
+	return rc ? rc : gpu_push_begin(k, &s->push, k->run->opt->source, !(k->run->graph->flags & GTU_GRAPH_DIRECTED));
 }
 
 static int levels(struct search *s)
@@ -132,29 +171,35 @@ static int levels(struct search *s)
 	struct gpu_ranks *k = s->k;
 	struct gpu_run *r = &k->r;
 	const uint64_t *row = r->g->row, source = k->run->opt->source;
-	uint64_t sum[3] = { 0, 0, r->gpu->placed.connected };
-	bool up;
+	uint64_t sum[4] = { 0, 0, r->gpu->placed.connected };
 	int rc = prepare(s);
 
 	if (!rc && source >= k->first && source < k->end) {
 		sum[0] = 1;
 		sum[1] = row[source + 1] - row[source];
 	}
+	sum[3] = s->on_card;
 	gtu_phase(&r->phases, "traverse");
 	for (;;) {
-		rc = gtu_agree(k->x, rc, sum, 3);
+		rc = gtu_agree(k->x, rc, sum, s->push.now ? 2 : 4);
 		if (rc || !sum[0])
 			return rc;
-		if (!s->push.now)
+		if (!s->push.now) {
 			s->connected = s->unvisited = sum[2];
+			s->all_on_card = sum[3] == k->size;
+		}
 		s->frontier_vertices = sum[0];
 		s->frontier_edges = sum[1];
 		s->unvisited -= sum[0] < s->unvisited ? sum[0] : s->unvisited;
 		if (s->push.now == GPU_UNREACHED - 1)
 			return gtu_fail(r->err, GTU_ERR_UNSUPPORTED,
 					"the search has more than %u levels, the maximum of a label", s->push.now);
-		up = pulls(s);
-		rc = up ? pull(s) : gpu_push(k, &s->push);
+		if (pulls(s)) {
+			rc = pull(s);
+		} else {
+			rc = gpu_push(k, &s->push);
+			s->have_front = false;
+		}
 		gpu_run_iteration(r, s->frontier_vertices);
 		sum[0] = r->counters.vertices;
 		sum[1] = r->counters.edges;

@@ -16,6 +16,8 @@ struct pagerank {
 	CUdeviceptr contrib;		/* of all */
 	CUdeviceptr sum;		/* of own, or if ranks push, of all */
 	CUdeviceptr first, queue;	/* tiles; compressed lists: work items */
+	bool blocks;			/* pull by the edges in blocks, of which */
+	CUdeviceptr value;		/* each has a value */
 };
 
 /* The address by which kernels reach the sums with the numbers of the whole graph. */
@@ -94,6 +96,8 @@ static int pass(struct pagerank *p)
 
 	if (rc)
 		return rc;
+	if (p->blocks)
+		return gpu_blocks_pass(r, p->value, p->contrib, sum);
 	if (p->queue)
 		return gpu_run_launch(r, p->pulls ? "pagerank_pull" : "pagerank_push", NULL, true, p->items * 32, items);
 	if (p->pulls)
@@ -114,6 +118,7 @@ static int prepare(struct pagerank *p)
 	rc = gpu_run_allocate(r, (struct gpu_part[]){
 		{ "ranks", 8 * k->own, &p->rank }, { "contributions", 8 * n, &p->contrib },
 		{ "sums", 8 * (p->pulls ? k->own : n), &p->sum }, { "tiles", 4 * (p->tiles + 1), &p->first } }, 4);
+	p->blocks = !rc && p->blocks && gpu_blocks_values(r, &p->value);
 	if (!rc && r->gpu->placement.edge_bytes)
 		return gpu_run_launch(r, "pagerank_tiles", NULL, false, p->tiles + 1, tiles);
 	if (!rc)
@@ -128,13 +133,28 @@ static int prepare(struct pagerank *p)
 	return rc;
 }
 
+/* Divide the list of an undirected graph into blocks, if that helps. */
+static int fill_blocks(struct pagerank *p)
+{
+	struct gpu_run *r = &p->k->r;
+
+	p->blocks = gpu_blocks_help(r->gpu, p->pulls, p->iterations);
+	gtu_phase(&r->phases, "cache");
+	return p->blocks ? gpu_cache_fill(r->gpu, GPU_CACHE_BLOCKS, r->err) : 0;
+}
+
 static int iterate(struct pagerank *p)
 {
 	struct gpu_ranks *k = p->k;
 	struct gpu_run *r = &k->r;
 	uint64_t none = 0;
-	int rc = update(p, 1, prepare(p));
+	int rc = fill_blocks(p);
 
+	gtu_phase(&r->phases, "setup");
+	if (!rc)
+		rc = prepare(p);
+	gtu_phase(&r->phases, "traverse");
+	rc = update(p, 1, rc);
 	while (!rc && r->stats->iterations < p->iterations) {
 		gtu_phase(&r->phases, "exchange");
 		if (p->pulls)
@@ -169,7 +189,6 @@ int gpu_ranked_pagerank(struct gpu_ranks *k)
 	/* all ranks have the same options */
 	if (rc)
 		return rc;
-	gtu_phase(&k->r.phases, "traverse");
 	rc = iterate(&p);
 	gtu_phase(&k->r.phases, "result");
 	if (!rc)

@@ -7,17 +7,17 @@
 
 #define BITMAP		(1ull << 63)	/* in a message's word: a bitmap, not numbers */
 
-int gpu_push_begin(struct gpu_ranks *k, struct gpu_push *p, uint64_t source)
+int gpu_push_begin(struct gpu_ranks *k, struct gpu_push *p, uint64_t source, uint32_t skip)
 {
-	const uint64_t words = gpu_push_bits(k);
-	const uint32_t zero = 0, bit = 1u << (source & 31);
+	const uint32_t zero = 0;
+	void *visited[] = { &p->visited, &skip, NULL }, *reach[] = { &p->visited, &source, NULL };
 	int rc = gpu_fill(k->r.gpu, p->level, 0xff, 4 * k->own, k->r.err);
 
 	if (!rc)
-		rc = gpu_fill(k->r.gpu, p->visited, 0, words, k->r.err);
+		rc = gpu_run_launch(&k->r, "bfs_begin", NULL, false, k->r.graph.n, visited);
 	/* all ranks know that the source is reached */
 	if (!rc)
-		rc = gpu_upload(k->r.gpu, p->visited + source / 32 * 4, &bit, 4, k->r.err);
+		rc = gpu_run_launch(&k->r, "ranks_reach", NULL, false, 1, reach);
 	if (!rc && source >= k->first && source < k->end)
 		rc = gpu_upload(k->r.gpu, p->level + 4 * (source - k->first), &zero, 4, k->r.err);
 	return rc;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * Shortest paths over several GPUs, in buckets as in sssp.c. A rank keeps the lowest distance that it knows of
- * every vertex; when one of another rank's vertices is due, it sends the distance to the owner instead of
- * expanding the vertex.
+ * every vertex. Before the vertices below the bound are expanded, it sends those distances of other ranks' vertices that
+ * fell below it to the owners, who alone expand them. If buckets are no wider than the least weight, a bucket is expanded
+ * once: no path to one of its vertices leads over another one.
  */
 #include "parts.h"
 #include "ranks.h"
@@ -10,7 +11,10 @@
 struct paths {
 	struct gpu_ranks *k;
 	struct gpu_distances of;
-	CUdeviceptr distance, expanded;	/* of all vertices */
+	bool once;			/* a bucket is expanded once */
+	CUdeviceptr distance;		/* of all vertices */
+	CUdeviceptr expanded;		/* of own ones */
+	CUdeviceptr settled, fell;	/* bits of all: final (0: not kept), those of others to send */
 	CUdeviceptr queue, outbox;
 	uint64_t items, min;		/* due below the bound; the least distance due above it */
 };
@@ -37,39 +41,35 @@ static int set_parameters(struct paths *s)
 		rc = gtu_reduce(k->x, GTU_SUM_F64, &sum);
 	if (!rc)
 		gpu_sssp_choose(&s->of, &k->r, g->n, g->m, -falling, most, g->m ? sum / (double)g->m : 0);
+	s->once = s->of.delta <= -falling;
 	return rc;
 }
 
-/* Own vertices due below @bound go to the queue, others' to the outbox: k->count. */
-static int collect(struct paths *s, uint64_t bound)
+static const char *width_suffix(const struct paths *s)
 {
-	struct gpu_ranks *k = s->k;
-	struct gpu_run *r = &k->r;
-	void *args[] = { &s->distance, &s->expanded, &bound, &s->queue, &k->cuts, &k->size, &k->sent, &s->outbox, NULL };
-	int rc = gpu_ranks_clear(k);
-
-	if (!rc)
-		rc = gpu_run_launch(r, "ranks_due", s->of.width == 4 ? "_32" : "_64", true, r->graph.n, args);
-	if (!rc)
-		rc = gpu_run_read(r);
-	s->items = r->counters.items;
-	s->min = r->counters.min;
-	return rc ? rc : gpu_ranks_counts(k);
+	return s->of.width == 4 ? "_32" : "_64";
 }
 
-/* Expand the queue while the ranks exchange the lengths of their messages, and then take what they sent. */
-static int round_of(struct paths *s)
+/* Send what fell below @bound to the owners, and take what the others sent. Collective. */
+static int exchange(struct paths *s, uint64_t bound)
 {
 	struct gpu_ranks *k = s->k;
 	struct gpu_run *r = &k->r;
 	const uint64_t element = 4 + s->of.width;
+	CUdeviceptr inbox;
 	uint64_t count;
-	/* a bit of a settled vertex is not kept: another rank may lower its distance */
-	CUdeviceptr inbox, settled = 0;
-	void *relax[] = { &s->queue, &s->items, &s->distance, &settled, NULL }, *lower[] = { &inbox, &count, &s->distance, NULL };
+	void *send[] = { &s->distance, &s->fell, &bound, &s->settled, &k->cuts, &k->size, &k->sent, &s->outbox, NULL },
+	     *lower[] = { &inbox, &count, &s->distance, NULL };
 	uint32_t i;
-	int rc = s->items ? gpu_run_launch(r, "sssp_relax", s->of.kernel, true, s->items * 32, relax) : 0;
+	int rc = gpu_ranks_clear(k);
 
+	if (!rc)
+		rc = gpu_run_launch(r, "ranks_send", width_suffix(s), false, (r->graph.n + 31) / 32, send);
+	if (!rc)
+		rc = gpu_run_read(r);
+	s->min = r->counters.min;
+	if (!rc)
+		rc = gpu_ranks_counts(k);
 	for (i = 0; i < k->size; i++)
 		k->outgoing[i] = k->count[i];
 	rc = gpu_ranks_words(k, 0, k->own, rc);
@@ -89,60 +89,85 @@ static int round_of(struct paths *s)
 		count = k->incoming[i];
 		inbox = k->receive[i];
 		if (count)
-			rc = gpu_run_launch(r, "ranks_lower", s->of.width == 4 ? "_32" : "_64", false, count, lower);
+			rc = gpu_run_launch(r, "ranks_lower", width_suffix(s), false, count, lower);
 	}
+	if (!rc && gpu_link_loads(k))
+		rc = gpu_wait(r->gpu, r->name, r->err);
+	return gpu_link_release(k, rc);
+}
+
+/* Queue own vertices due below @bound. */
+static int collect(struct paths *s, uint64_t bound)
+{
+	struct gpu_ranks *k = s->k;
+	struct gpu_run *r = &k->r;
+	/* by the vertices' numbers */
+	CUdeviceptr expanded = s->expanded - s->of.width * k->first;
+	void *due[] = { &s->distance, &expanded, &bound, &s->queue, &s->settled, NULL };
+	int rc = gpu_run_launch_vertices(r, &r->graph, "sssp_collect", width_suffix(s), true, due);
+
 	if (!rc)
 		rc = gpu_run_read(r);
-	return gpu_link_release(k, rc ? rc : gpu_ranks_check(k));
+	s->items = r->counters.items;
+	s->min = r->counters.min < s->min ? r->counters.min : s->min;
+	return rc ? rc : gpu_ranks_check(k);
 }
 
 static int prepare(struct paths *s)
 {
 	struct gpu_ranks *k = s->k;
-	const uint64_t n = k->run->graph->n, source = k->run->opt->source, zero = 0;
+	const uint64_t n = k->run->graph->n, source = k->run->opt->source, zero = 0, bits = gpu_push_bits(k);
+	const bool keeps = s->once && k->r.gpu->placement.edges == GTU_EDGES_DEVICE;
 	int rc = gpu_run_allocate(&k->r, (struct gpu_part[]){
-		{ "distances", n * s->of.width, &s->distance }, { "expanded vertices", n * s->of.width, &s->expanded },
-		{ "queue", gpu_ranks_queue_bytes(k), &s->queue },
-		{ "outbox", (4 + s->of.width) * gpu_ranks_outbox(k), &s->outbox } }, 4);
+		{ "distances", n * s->of.width, &s->distance }, { "expanded vertices", k->own * s->of.width, &s->expanded },
+		{ "queue", gpu_ranks_queue_bytes(k), &s->queue }, { "vertices to send", bits, &s->fell },
+		{ "outbox", (4 + s->of.width) * gpu_ranks_outbox(k), &s->outbox }, { "settled vertices", bits, &s->settled } },
+		keeps ? 6 : 5);
 
 	if (!rc)
 		rc = gpu_fill(k->r.gpu, s->distance, 0xff, n * s->of.width, k->r.err);
 	if (!rc)
-		rc = gpu_fill(k->r.gpu, s->expanded, 0xff, n * s->of.width, k->r.err);
+		rc = gpu_fill(k->r.gpu, s->expanded, 0xff, k->own * s->of.width, k->r.err);
+	if (!rc)
+		rc = gpu_fill(k->r.gpu, s->fell, 0, bits, k->r.err);
+	if (!rc && keeps)
+		rc = gpu_fill(k->r.gpu, s->settled, 0, bits, k->r.err);
 	/* the owner alone knows the source */
 	if (!rc && source >= k->first && source < k->end)
 		rc = gpu_upload(k->r.gpu, s->distance + source * s->of.width, &zero, s->of.width, k->r.err);
-	return rc;
+	return rc ? rc : gpu_wait(k->r.gpu, "setting up", k->r.err);
 }
 
 static int search(struct paths *s)
 {
 	struct gpu_ranks *k = s->k;
 	struct gpu_run *r = &k->r;
-	uint64_t bound = distance_above(s->of.type, 0, s->of.delta), sum[2];
-	uint32_t i;
+	uint64_t bound = distance_above(s->of.type, 0, s->of.delta), items;
+	void *relax[] = { &s->distance, &s->settled, &s->fell, NULL };
 	int rc = prepare(s);
 
 	gtu_phase(&r->phases, "traverse");
 	for (;;) {
-		if (!rc)
-			rc = collect(s, bound);
-		sum[0] = s->items;
-		sum[1] = 0;
-		for (i = 0; i < k->size; i++)
-			sum[1] += k->count[i];
-		rc = gtu_agree(k->x, rc, sum, 2);
+		/* a rank that failed tells the others with the lengths */
+		rc = rc ? gpu_ranks_words(k, 0, k->own, rc) : exchange(s, bound);
 		if (rc)
 			return rc;
-		if (sum[0] || sum[1]) {
-			rc = round_of(s);
-			gpu_run_iteration(r, sum[0]);
+		rc = collect(s, bound);
+		items = s->items;
+		rc = gtu_agree(k->x, rc, &items, 1);
+		if (rc)
+			return rc;
+		if (!items) {
+			rc = gtu_reduce(k->x, GTU_MIN_U64, &s->min);
+			if (rc || s->min == UINT64_MAX)
+				return rc;
+			bound = distance_above(s->of.type, s->min, s->of.delta);
 			continue;
 		}
-		rc = gtu_reduce(k->x, GTU_MIN_U64, &s->min);
-		if (rc || s->min == UINT64_MAX)
-			return rc;
-		bound = distance_above(s->of.type, s->min, s->of.delta);
+		rc = gpu_run_launch_items(r, &r->graph, "sssp_relax", s->of.kernel, s->queue, s->items, relax);
+		gpu_run_iteration(r, items);
+		if (s->once)
+			bound = distance_above(s->of.type, bound, s->of.delta);
 	}
 }
 

@@ -22,7 +22,7 @@ static int start(struct gpu_ranks *k, struct side *side, uint64_t vertex)
 		side->edges = row[vertex + 1] - row[vertex];
 		k->r.stats->vertices++;
 	}
-	return gpu_push_begin(k, &side->search, vertex);
+	return gpu_push_begin(k, &side->search, vertex, 0);
 }
 
 /* The outbox and the bitmaps are for the side that takes a level. */

@@ -105,7 +105,8 @@ static int run_buckets(struct sssp *s)
 	struct gpu_run *r = &s->r;
 	uint64_t bound = distance_above(s->of.type, 0, s->of.delta), items = 1, pause = 0, wait = 1;
 	void *due[] = { &s->distance, &s->expanded, &bound, &s->queue, &s->settled, NULL };
-	void *relax[] = { &s->distance, &s->settled, NULL };
+	CUdeviceptr fell = 0;
+	void *relax[] = { &s->distance, &s->settled, &fell, NULL };
 	bool small, done;
 	int rc;
 

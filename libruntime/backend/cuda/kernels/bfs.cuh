@@ -23,13 +23,13 @@ __device__ static inline void count_reached(const gpu_graph &g, u64 vertices, u6
 	}
 }
 
-/* Initialize visited: with @skip, vertices without edges count as visited. */
+/* Initialize visited: with @skip, vertices of the run's range without edges count as visited. */
 extern "C" __global__ void bfs_begin(gpu_graph g, u32 *visited, u32 skip)
 {
 	u64 v, padded = (g.n + 31) & ~31ull;
 
 	for (v = thread_id(); v < padded; v += thread_count()) {
-		bool out = v >= g.n || (skip && row_at(g, v) == row_at(g, v + 1));
+		bool out = v >= g.n || (skip && v >= g.first && v < g.end && row_at(g, v) == row_at(g, v + 1));
 		u32 word = __ballot_sync(ALL_LANES, out);
 
 		if (!lane_id())
@@ -207,12 +207,12 @@ template <typename R>
 __device__ static void bfs_bottom_up_scan(const gpu_graph &g, const u32 *frontier, u32 *visited, u32 *level,
 					  u32 next, u32 *frontier_next, u64 *left)
 {
-	u64 v, padded = (g.n + 31) & ~31ull, vertices = 0, edges = 0;
+	u64 v, padded = (g.end + 31) & ~31ull, vertices = 0, edges = 0;
 	tally t = { 0, 0 };
 
-	for (v = thread_id(); v < padded; v += thread_count()) {
+	for (v = (g.first & ~31ull) + thread_id(); v < padded; v += thread_count()) {
 		const u32 word = visited[v >> 5];
-		const bool asks = !(word >> lane_id() & 1);
+		const bool asks = !(word >> lane_id() & 1) && v < g.n;
 		u64 s = 0, e = 0, stop, i;
 		u32 found = 0, k;
 

@@ -96,13 +96,13 @@ extern "C" __global__ void components_flatten(gpu_graph g, u32 *label)
 	}
 }
 
-/* Collect the labels of GPU_SAMPLES vertices for the host. */
+/* Collect the labels of GPU_SAMPLES vertices of the run's range, which has some, for the host. */
 extern "C" __global__ void components_ask(gpu_graph g, const u32 *label, u32 *answer)
 {
 	u64 i = thread_id();
 
 	if (i < GPU_SAMPLES)
-		answer[i] = label[(i * 0x9e3779b97f4a7c15ull >> 16) % g.n];
+		answer[i] = label[g.first + (i * 0x9e3779b97f4a7c15ull >> 16) % (g.end - g.first)];
 }
 
 /*
@@ -158,6 +158,10 @@ template <typename R> __device__ static void components_link(const gpu_graph &g,
 	for (v = thread_id(); v < g.n; v += thread_count()) {
 		u32 least = (u32)v;
 
+		if (v < g.first || v >= g.end) {
+			label[v] = least;
+			continue;
+		}
 		s = row_at(g, v);
 		e = row_at(g, v + 1) < s + LINKED ? row_at(g, v + 1) : s + LINKED;
 		for (i = s; i < e; i++) {
@@ -177,7 +181,7 @@ template <typename R> __device__ static void components_join_one(const gpu_graph
 {
 	tally t = { 0, 0 };
 
-	for (u64 v = thread_id(); v < g.n; v += thread_count()) {
+	for (u64 v = g.first + thread_id(); v < g.end; v += thread_count()) {
 		const u64 e = row_at(g, v + 1);
 
 		if (row_at(g, v) + round >= e || (giant != GPU_NO_VERTEX && label_at(label, (u32)v) == giant))

@@ -138,16 +138,22 @@ extern "C" __global__ void ranks_bits(const u32 *ids, u64 count, u32 *bits)
 		atomicOr(&bits[ids[i] >> 5], 1u << (ids[i] & 31));
 }
 
-/* The bits of own vertices at level @now, from bit 0 on. */
+extern "C" __global__ void ranks_reach(gpu_graph g, u32 *visited, u64 source)
+{
+	if (source < g.n && !thread_id())
+		visited[source >> 5] |= 1u << (source & 31);
+}
+
+/* The bits of own vertices at level @now, at the bits of their numbers. */
 extern "C" __global__ void ranks_front(gpu_graph g, const u32 *level, u32 now, u32 *bits)
 {
-	const u64 own = g.end - g.first, padded = (own + 31) & ~31ull;
+	const u64 padded = (g.end + 31) & ~31ull;
 
-	for (u64 i = thread_id(); i < padded; i += thread_count()) {
-		const u32 word = __ballot_sync(ALL_LANES, i < own && level[i] == now);
+	for (u64 v = (g.first & ~31ull) + thread_id(); v < padded; v += thread_count()) {
+		const u32 word = __ballot_sync(ALL_LANES, owns(g, v) && level[v - g.first] == now);
 
 		if (!lane_id())
-			bits[i >> 5] = word;
+			bits[v >> 5] = word;
 	}
 }
 
@@ -162,53 +168,23 @@ extern "C" __global__ void ranks_meet(gpu_graph g, const u32 *level, u32 now, co
 	count_vertices(g, met);
 }
 
-/* The frontier of all ranks, from the bits of each at the address @at[rank], maybe on another card; they are visited. */
-extern "C" __global__ void ranks_join_bits(gpu_graph g, const u64 *at, const u64 *cut, u32 ranks, u32 *frontier, u32 *visited)
+/*
+ * The frontier of all ranks, from the bits of each: @at[rank] is the address of its first word, maybe on another card, less
+ * @offset bytes. They are visited.
+ */
+extern "C" __global__ void ranks_join_bits(gpu_graph g, const u64 *at, u64 offset, const u64 *cut, u32 ranks, u32 *frontier,
+					   u32 *visited)
 {
-	const u64 padded = (g.n + 31) & ~31ull;
+	for (u64 w = thread_id(); w < (g.n + 31) / 32; w += thread_count()) {
+		u32 word = 0, i;
 
-	for (u64 v = thread_id(); v < padded; v += thread_count()) {
-		const u32 owner = v < g.n ? owner_of(cut, ranks, v) : 0,
-			  word = __ballot_sync(ALL_LANES, v < g.n && bit_at((const u32 *)at[owner], (u32)(v - cut[owner])));
-
-		if (lane_id())
-			continue;
-		frontier[v >> 5] = word;
-		visited[v >> 5] |= word;
+		/* a word may have vertices of several ranks */
+		for (i = owner_of(cut, ranks, 32 * w); i < ranks && cut[i] < 32 * w + 32; i++)
+			if (cut[i + 1] > 32 * w && cut[i + 1] > cut[i])
+				word |= ((const u32 *)(at[i] + offset))[w - cut[i] / 32];
+		frontier[w] = word;
+		visited[w] |= word;
 	}
-}
-
-/* Own vertices to search for a neighbour in the frontier. */
-extern "C" __global__ void ranks_unvisited(gpu_graph g, const u32 *visited, u64 *left)
-{
-	const u64 begin = g.first & ~31ull, padded = begin + ((g.end - begin + 31) & ~31ull);
-
-	for (u64 v = begin + thread_id(); v < padded; v += thread_count())
-		push_warp(left, &counters_of(g)->left, (u32)v,
-			  owns(g, v) && !bit_at(visited, (u32)v) && row_at(g, v + 1) > row_at(g, v));
-}
-
-template <typename R>
-__device__ static void ranks_pull(const gpu_graph &g, const u64 *left, u64 count, const u32 *frontier, u32 *visited,
-				  u32 *level, u32 next)
-{
-	u64 i, vertices = 0, edges = 0;
-	tally t = { 0, 0 };
-
-	for (i = thread_id() / 32; i < count; i += thread_count() / 32) {
-		const u32 v = (u32)left[i];
-
-		if (!list_hits<R>(g, v, frontier, t))
-			continue;
-		vertices++;
-		edges += row_at(g, v + 1ull) - row_at(g, v);
-		if (!lane_id()) {
-			level[v - g.first] = next;
-			atomicOr(&visited[v >> 5], 1u << (v & 31));
-		}
-	}
-	count_reached(g, vertices, edges);
-	report(g, t);
 }
 
 #define RANKS_BFS(R, format)                                                                       \
@@ -226,11 +202,6 @@ __device__ static void ranks_pull(const gpu_graph &g, const u64 *left, u64 count
 	extern "C" __global__ void ranks_collect_##format(gpu_graph g, const u32 *level, u32 now, u64 *queue) \
 	{                                                                                          \
 		ranks_collect<R>(g, level, now, queue);                                            \
-	}                                                                                          \
-	extern "C" __global__ void ranks_pull_##format(gpu_graph g, const u64 *left, u64 count, const u32 *frontier, \
-						       u32 *visited, u32 *level, u32 next)         \
-	{                                                                                          \
-		ranks_pull<R>(g, left, count, frontier, visited, level, next);                     \
 	}
 
 VISIT_FORMATS(RANKS_BFS)
@@ -238,32 +209,45 @@ VISIT_FORMATS(RANKS_BFS)
 /* ---- Shortest paths: distances of all vertices, those of others as far as this rank knows ------------ */
 
 /*
- * Queue the items of own vertices due below @bound, and send the distances of others' vertices that fell below it;
- * counters.min is the smallest distance due above it. An element of the outbox is a number and a distance, in
- * words of 4 bytes.
+ * Send the distances below @bound of other ranks' vertices in @fell to their owners; counters.min is the smallest one
+ * above it. An element of the outbox is a number and a distance, in words of 4 bytes. @settled: 0, or gets the bits of
+ * the vertices sent.
  */
-template <typename R, typename D>
-__device__ static void ranks_due(const gpu_graph &g, const D *distance, D *expanded, u64 bound, u64 *queue, const u64 *cut,
-				 u32 ranks, uint64_t *sent, u32 *outbox)
+template <typename D>
+__device__ static void ranks_send(const gpu_graph &g, const D *distance, u32 *fell, u64 bound, u32 *settled, const u64 *cut,
+				  u32 ranks, uint64_t *sent, u32 *outbox)
 {
 	const u32 words = 1 + sizeof(D) / 4;
-	u64 v, padded = (g.n + GPU_BLOCK - 1) / GPU_BLOCK * GPU_BLOCK, min = ~0ull;
+	const u64 padded = ((g.n + 31) / 32 + 31) & ~31ull;
+	u64 min = ~0ull;
 
-	for (v = thread_id(); v < padded; v += thread_count()) {
-		const D d = v < g.n ? distance[v] : 0;
-		const bool fell = v < g.n && d < expanded[v], due = fell && d < bound;
+	for (u64 w = thread_id(); w < padded; w += thread_count()) {
+		u32 left = 32 * w < g.n ? fell[w] : 0, gone = 0;
 
-		if (due)
-			expanded[v] = d;
-		else if (fell && d < min)
-			min = d;
-		push_block(queue, &counters_of(g)->items, (u32)v, due && owns(g, v) ? items_of_vertex<R>(g, (u32)v) : 0);
-		send_warp(cut, ranks, sent, (u32)v, due && !owns(g, v), [&](u64 at, u32 id) {
-			outbox[at * words] = id;
-			outbox[at * words + 1] = (u32)d;
-			if (words == 3)
-				outbox[at * words + 2] = (u32)((u64)d >> 32);
-		});
+		if (!__any_sync(ALL_LANES, left))
+			continue;
+		while (__any_sync(ALL_LANES, left)) {
+			const u32 bit = left ? (u32)__ffs((int)left) - 1 : 0, v = (u32)(32 * w) + bit;
+			const D d = left ? distance[v] : 0;
+			const bool due = left && d < bound;
+
+			if (due)
+				gone |= 1u << bit;
+			else if (left && d < min)
+				min = d;
+			send_warp(cut, ranks, sent, v, due, [&](u64 at, u32 id) {
+				outbox[at * words] = id;
+				outbox[at * words + 1] = (u32)d;
+				if (words == 3)
+					outbox[at * words + 2] = (u32)((u64)d >> 32);
+			});
+			left &= left - 1;
+		}
+		if (gone) {
+			fell[w] &= ~gone;
+			if (settled)
+				settled[w] |= gone;
+		}
 	}
 	min = warp_min(min);
 	if (!lane_id() && min != ~0ull)
@@ -298,19 +282,17 @@ extern "C" __global__ void ranks_lower_64(gpu_graph g, const u32 *inbox, u64 cou
 	ranks_lower<u64>(g, inbox, count, distance);
 }
 
-#define RANKS_DUE(R, format)                                                                       \
-	extern "C" __global__ void ranks_due_##format##_32(gpu_graph g, const u32 *distance, u32 *expanded, u64 bound,  \
-							   u64 *queue, const u64 *cut, u32 ranks, uint64_t *sent, u32 *outbox) \
-	{                                                                                          \
-		ranks_due<R, u32>(g, distance, expanded, bound, queue, cut, ranks, sent, outbox);  \
-	}                                                                                          \
-	extern "C" __global__ void ranks_due_##format##_64(gpu_graph g, const u64 *distance, u64 *expanded, u64 bound,  \
-							   u64 *queue, const u64 *cut, u32 ranks, uint64_t *sent, u32 *outbox) \
-	{                                                                                          \
-		ranks_due<R, u64>(g, distance, expanded, bound, queue, cut, ranks, sent, outbox);  \
-	}
+extern "C" __global__ void ranks_send_32(gpu_graph g, const u32 *distance, u32 *fell, u64 bound, u32 *settled, const u64 *cut,
+					 u32 ranks, uint64_t *sent, u32 *outbox)
+{
+	ranks_send<u32>(g, distance, fell, bound, settled, cut, ranks, sent, outbox);
+}
 
-VISIT_FORMATS(RANKS_DUE)
+extern "C" __global__ void ranks_send_64(gpu_graph g, const u64 *distance, u32 *fell, u64 bound, u32 *settled, const u64 *cut,
+					 u32 ranks, uint64_t *sent, u32 *outbox)
+{
+	ranks_send<u64>(g, distance, fell, bound, settled, cut, ranks, sent, outbox);
+}
 
 /* ---- Components: labels of all vertices ------------------------------------------------------------- */
 
@@ -327,6 +309,65 @@ __device__ static inline void put_pair_warp(const gpu_graph &g, bool sends, u32 
 		pairs[2 * at] = number;
 		pairs[2 * at + 1] = value;
 	}
+}
+
+/*
+ * The bits of the vertices labeled @giant (GPU_NO_VERTEX: none), and pairs of a vertex and its label for others that are no
+ * roots.
+ */
+extern "C" __global__ void ranks_summarize(gpu_graph g, const u32 *label, u32 giant, u32 *bits, u32 *pairs, u64 most)
+{
+	const u64 padded = (g.n + 31) & ~31ull;
+
+	for (u64 v = thread_id(); v < padded; v += thread_count()) {
+		const u32 root = v < g.n ? label[v] : GPU_NO_VERTEX, word = __ballot_sync(ALL_LANES, v < g.n && root == giant);
+
+		if (!lane_id())
+			bits[v >> 5] = word;
+		put_pair_warp(g, v < g.n && root != giant && root != v, (u32)v, root, pairs, most);
+	}
+}
+
+/*
+ * Join the giant components of all ranks, given by their bits at @at[rank], maybe on another card, and their @giant[rank]:
+ * those that have a vertex in common, and vertices in one of them to it. @own is this rank.
+ */
+extern "C" __global__ void ranks_join_giants(gpu_graph g, const u64 *at, const u32 *giant, u32 ranks, u32 own, u32 *label)
+{
+	u64 met = 0;			/* pairs of ranks that this thread has joined */
+
+	for (u64 w = thread_id(); w < (g.n + 31) / 32; w += thread_count()) {
+		u32 any = 0, mine = 0, i, k;
+
+		for (i = 0; i < ranks; i++) {
+			u32 word = ((const u32 *)at[i])[w];
+
+			if (i == own)
+				mine = word;
+			for (k = 0; k < i && word & any; k++) {
+				const u32 pair = i * (i - 1) / 2 + k;
+
+				if (!(word & ((const u32 *)at[k])[w]) || (pair < 64 && met >> pair & 1))
+					continue;
+				met |= pair < 64 ? 1ull << pair : 0;
+				join(label, giant[i], giant[k]);
+			}
+			any |= word;
+		}
+		any &= ~mine;
+		for (i = 0; i < ranks && any; i++)
+			for (u32 left = any & ((const u32 *)at[i])[w]; left; left &= left - 1) {
+				join(label, (u32)(32 * w) + (u32)__ffs((int)left) - 1, giant[i]);
+				any &= ~(left & -left);
+			}
+	}
+}
+
+/* answer[rank] = the label of giant[rank]. */
+extern "C" __global__ void ranks_ask(const u32 *label, const u32 *giant, u32 ranks, u32 *answer)
+{
+	for (u32 i = (u32)thread_id(); i < ranks; i += (u32)thread_count())
+		answer[i] = giant[i] == GPU_NO_VERTEX ? GPU_NO_VERTEX : label[giant[i]];
 }
 
 /* Pairs of a vertex and its label, for vertices that were roots in @base and are not any more. */

@@ -60,10 +60,19 @@ struct sum_f64 {
 	}
 };
 
-/* Expand the items of a bucket; @settled 0, or a bit for each vertex whose distance is final. */
+__device__ static inline void note_fallen(const gpu_graph &g, u32 *fell, u32 v)
+{
+	if ((v < g.first || v >= g.end) && !bit_at(fell, v))
+		atomicOr(&fell[v >> 5], 1u << (v & 31));
+}
+
+/*
+ * Expand the items of a bucket. @settled: 0, or a bit for each vertex whose distance is final. @fell: 0, or bits that this
+ * sets for vertices out of the run's range whose distance falls.
+ */
 template <typename R, typename W, typename S>
 __device__ static void sssp_relax(const gpu_graph &g, const u64 *queue, u64 count,
-				  typename S::bits *distance, const u32 *settled)
+				  typename S::bits *distance, const u32 *settled, u32 *fell)
 {
 	typedef typename S::bits D;
 	const u32 size = batches<R, W>::size;
@@ -92,8 +101,11 @@ __device__ static void sssp_relax(const gpu_graph &g, const u64 *queue, u64 coun
 				if (!(mask >> k & 1))
 					continue;
 				d = S::template plus<R, W>(g, from, entry[k], weight[k]);
-				if (d < have[k])
-					lower<D>(&distance[target_of<R>(g, entry[k])], d);
+				if (!(d < have[k]))
+					continue;
+				lower<D>(&distance[target_of<R>(g, entry[k])], d);
+				if (fell)
+					note_fallen(g, fell, target_of<R>(g, entry[k]));
 			}
 		});
 	});
@@ -111,14 +123,15 @@ __device__ static void sssp_collect(const gpu_graph &g, const D *distance, D *ex
 	u64 v, s, e, padded = (g.end + GPU_BLOCK - 1) / GPU_BLOCK * GPU_BLOCK, min = ~0ull, other;
 
 	for (v = g.first / GPU_BLOCK * GPU_BLOCK + thread_id(); v < padded; v += thread_count()) {
-		const D d = v < g.n ? distance[v] : 0;
-		const u32 below = __ballot_sync(ALL_LANES, v < g.n && d < bound);
+		const bool in = v >= g.first && v < g.end;
+		const D d = in ? distance[v] : 0;
+		const u32 below = __ballot_sync(ALL_LANES, in && d < bound);
 		u32 items = 0;
 
-		if (settled && !lane_id())
-			settled[v >> 5] = below;
-		if (v < g.n && d < expanded[v]) {
-
+		/* no other warp writes this word */
+		if (settled && below && !lane_id())
+			settled[v >> 5] |= below;
+		if (in && d < expanded[v]) {
 			if (d < bound) {
 				expanded[v] = d;
 				edges_of(g, v, &s, &e);
@@ -170,9 +183,9 @@ __device__ static void emogi_sssp(const gpu_graph &g, typename S::bits *distance
 	}
 #define SSSP_RELAX(R, W, S, name)                                                                  \
 	extern "C" __global__ void sssp_relax_##name(gpu_graph g, const u64 *queue, u64 count,     \
-						     S::bits *distance, const u32 *settled)        \
+						     S::bits *distance, const u32 *settled, u32 *fell) \
 	{                                                                                          \
-		sssp_relax<R, W, S>(g, queue, count, distance, settled);                           \
+		sssp_relax<R, W, S>(g, queue, count, distance, settled, fell);                     \
 	}
 #define SSSP_KERNELS(R, W, S, name)                                                                \
 	SSSP_RELAX(R, W, S, name)                                                                  \

@@ -127,14 +127,14 @@ int gtu_graph_generate_part(struct gtu_device *dev, const struct gtu_generate_op
 			    const struct gtu_progress *progress, struct gtu_graph **out, struct gtu_error *err);
 
 /*
- * How GPUs as ranks exchange data, a sentence: "NCCL 2.28.9", or what is used instead and why. NULL: not a device of GPUs as
+ * How GPUs as ranks exchange data, a sentence: "loads from the other cards", "NCCL 2.28.9", or what is used instead and why. NULL: not a device of GPUs as
  * ranks, or one that has not run yet. Valid until the next run.
  */
 const char *gtu_ranks_link(const struct gtu_device *dev);
 
 /* How GPUs as ranks exchange data. */
 enum gtu_ranks_exchange {
-	GTU_EXCHANGE_AUTO,		/* NCCL, else copies, else host memory */
+	GTU_EXCHANGE_AUTO,		/* loads, else NCCL, else copies, else host memory */
 	GTU_EXCHANGE_NCCL,
 	GTU_EXCHANGE_COPIES,		/* between the cards of one process */
 	GTU_EXCHANGE_LOADS,		/* kernels read the memory of other cards of the process */

@@ -89,6 +89,25 @@ int gpu_push_begin(struct gpu_ranks *k, struct gpu_push *p, uint64_t source, uin
 /* Settle the next level; the counters have its vertices of this rank, and the sum of their degrees. Collective. */
 int gpu_push(struct gpu_ranks *k, struct gpu_push *p);
 
+/* ---- ranks_run.c: bitmaps of all vertices, in which each rank sets the bits of its own -------------- */
+
+struct gpu_bits {
+	CUdeviceptr bits;		/* of this rank: one bitmap, or several behind each other */
+	CUdeviceptr all, at;		/* those of the other ranks; the addresses of the ranks' first words */
+	uint64_t stride;		/* of the bitmaps in `all` */
+	bool shared;			/* `at` has addresses on the other cards */
+};
+
+/* Allocate @count bitmaps until the run's end. */
+int gpu_bits_begin(struct gpu_ranks *k, struct gpu_bits *b, uint32_t count);
+/* The address of bitmap @which of this rank, by the vertices' numbers. */
+CUdeviceptr gpu_bits_at(const struct gpu_ranks *k, const struct gpu_bits *b, uint32_t which);
+/*
+ * @all = the bits of all ranks in their bitmaps @which, unless @all is 0; they join @also. All ranks have agreed since they
+ * set them, and do so again before one changes them. Collective.
+ */
+int gpu_bits_join(struct gpu_ranks *k, struct gpu_bits *b, uint32_t which, CUdeviceptr all, CUdeviceptr also);
+
 /* ---- ranks_link.c ------------------------------------------------------------------------------- */
 
 /* Agree on a way to exchange. Collective. */

@@ -12,13 +12,10 @@
 struct search {
 	struct gpu_ranks *k;
 	struct gpu_push push;		/* top-down */
-	CUdeviceptr front;		/* two bitmaps of all vertices in turn: this rank sets the bits of its own */
-	uint32_t turn;			/* the frontier's of the two, */
+	struct gpu_bits front;		/* this rank's part of the frontier, in one of two bitmaps, */
+	uint32_t turn;			/* this one, */
 	bool have_front;		/* if its bits are set */
-	CUdeviceptr frontier, all;	/* bits of all vertices; of each rank's */
-	CUdeviceptr at;			/* addresses of the ranks' first words, behind `all` */
-	uint64_t stride;		/* of the bitmaps in `all` */
-	bool shared;			/* `at` has addresses on the other cards */
+	CUdeviceptr frontier;		/* bits of all vertices */
 	bool on_card;			/* the lists are in the card's memory, */
 	bool all_on_card;		/* and those of all ranks in theirs */
 	uint64_t connected, unvisited;	/* vertices of all ranks with edges; not reached of them */
@@ -44,34 +41,6 @@ static bool pulls(const struct search *s)
 	       (double)s->frontier_edges * WIDTH + (double)s->frontier_vertices * LINE;
 }
 
-/* Bytes of the words with the bits of the vertices of @rank, and the first of them. */
-static uint64_t word_bytes(const struct gpu_ranks *k, uint32_t rank)
-{
-	return gpu_ranks_range(k, rank) ? 4 * ((k->cut[rank + 1] + 31) / 32 - k->cut[rank] / 32) : 0;
-}
-
-static CUdeviceptr first_word(const struct gpu_ranks *k, CUdeviceptr bits, uint32_t rank)
-{
-	return bits + 4 * (k->cut[rank] / 32);
-}
-
-/* The cards read each other's bitmaps in place. */
-static int share_bitmaps(struct search *s)
-{
-	struct gpu_ranks *k = s->k;
-	uint32_t i;
-	int rc;
-
-	gtu_exchange_count(k->x, GTU_CARGO_VERTICES, (k->size - 1) * word_bytes(k, k->rank));
-	if (s->shared)
-		return 0;
-	s->shared = true;
-	rc = gpu_link_addresses(k, s->front, (CUdeviceptr *)k->count);
-	for (i = 0; i < k->size && !rc; i++)
-		k->count[i] = first_word(k, k->count[i], i);
-	return rc ? rc : gpu_upload(k->r.gpu, s->at, k->count, 8ull * k->size, k->r.err);
-}
-
 /*
  * s->frontier = the frontier of all ranks. The bits that a level sets are complete when the ranks agree on its sums, and
  * they stay until the level after the next. Collective.
@@ -80,12 +49,9 @@ static int gather_frontier(struct search *s)
 {
 	struct gpu_ranks *k = s->k;
 	struct gpu_run *r = &k->r;
-	const uint64_t bytes = gpu_push_bits(k);
-	uint64_t none = 0, offset = gpu_link_loads(k) ? s->turn * bytes : 0;
-	CUdeviceptr bits = s->front + s->turn * bytes;
-	void *front[] = { &s->push.level, &s->push.now, &bits, NULL },
-	     *join[] = { &s->at, &offset, &k->cuts, &k->size, &s->frontier, &s->push.visited, NULL };
-	uint32_t i;
+	CUdeviceptr bits = gpu_bits_at(k, &s->front, s->turn);
+	uint64_t none = 0;
+	void *front[] = { &s->push.level, &s->push.now, &bits, NULL };
 	int rc = 0;
 
 	if (!s->have_front) {
@@ -93,19 +59,8 @@ static int gather_frontier(struct search *s)
 		if (!rc && gpu_link_loads(k))
 			rc = gpu_wait(r->gpu, r->name, r->err);
 		rc = gtu_agree(k->x, rc, &none, 1);
-		if (rc)
-			return rc;
 	}
-	if (gpu_link_loads(k)) {
-		rc = share_bitmaps(s);
-	} else {
-		for (i = 0; i < k->size; i++)
-			k->count[i] = word_bytes(k, i);
-		gtu_phase(&r->phases, "exchange");
-		rc = gpu_link_gather(k, GTU_CARGO_VERTICES, first_word(k, bits, k->rank), k->count, s->stride, s->all);
-		gtu_phase(&r->phases, "traverse");
-	}
-	return rc ? rc : gpu_run_launch(r, "ranks_join_bits", NULL, false, (r->graph.n + 31) / 32, join);
+	return rc ? rc : gpu_bits_join(k, &s->front, s->turn, s->frontier, s->push.visited);
 }
 
 /* One level bottom-up, by the kernels of one card over this rank's vertices. */
@@ -115,7 +70,7 @@ static int pull(struct search *s)
 	struct gpu_run *r = &k->r;
 	uint32_t next = s->push.now + 1;
 	/* by the vertices' numbers */
-	CUdeviceptr level = s->push.level - 4 * k->first, found = s->front + !s->turn * gpu_push_bits(k);
+	CUdeviceptr level = s->push.level - 4 * k->first, found = gpu_bits_at(k, &s->front, !s->turn);
 	void *search[] = { &s->frontier, &s->push.visited, &level, &next, &found, &s->push.queue[1], NULL };
 	void *lists[] = { &s->frontier, &s->push.visited, &level, &next, &found, NULL };
 	int rc = gather_frontier(s);
@@ -143,26 +98,14 @@ static int prepare(struct search *s)
 	struct gpu_ranks *k = s->k;
 	const struct gtu_placement *at = &k->r.gpu->placement;
 	const uint64_t words = gpu_push_bits(k);
-	uint64_t widest = 0;
-	uint32_t i;
-	int rc;
-
-	for (i = 0; i < k->size; i++)
-		widest = word_bytes(k, i) > widest ? word_bytes(k, i) : widest;
-	s->stride = gpu_round_up(widest);
-	s->on_card = at->edges == GTU_EDGES_DEVICE && at->edge_bytes;
-	/* a rank may send as many words as that with the most */
-	rc = gpu_run_allocate(&k->r, (struct gpu_part[]){
+	int rc = gpu_run_allocate(&k->r, (struct gpu_part[]){
 		{ "levels", 4 * k->own, &s->push.level }, { "visited vertices", words, &s->push.visited }, { "frontier", words, &s->frontier },
 		{ "queue", gpu_ranks_queue_bytes(k), &s->push.queue[0] }, { "next queue", gpu_ranks_queue_bytes(k), &s->push.queue[1] },
-		{ "outbox", 4 * gpu_ranks_outbox(k), &s->push.outbox }, { "bitmaps", gpu_push_bitmaps(k), &s->push.bitmaps },
-		{ "own frontiers", 2 * words + s->stride, &s->front },
-		{ "frontiers of all ranks", (s->stride + 8) * k->size, &s->all } }, 9);
-	s->at = s->all + s->stride * k->size;
-	for (i = 0; i < k->size; i++)
-		k->count[i] = s->all + i * s->stride;
+		{ "outbox", 4 * gpu_ranks_outbox(k), &s->push.outbox }, { "bitmaps", gpu_push_bitmaps(k), &s->push.bitmaps } }, 7);
+
+	s->on_card = at->edges == GTU_EDGES_DEVICE && at->edge_bytes;
 	if (!rc)
-		rc = gpu_upload(k->r.gpu, s->at, k->count, 8ull * k->size, k->r.err);
+		rc = gpu_bits_begin(k, &s->front, 2);
 	return rc ? rc : gpu_push_begin(k, &s->push, k->run->opt->source, !(k->run->graph->flags & GTU_GRAPH_DIRECTED));
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Exchange between the memories of several GPUs: by NCCL; without it by copies between the cards of one
- * process; else through host memory and the functions of struct gtu_ranks. The caller can choose, also that
- * kernels load from the memory of another card of the process.
+ * Exchange between the memories of several GPUs. Kernels load from the memory of other cards of the process; between
+ * processes, and cards that cannot reach each other, NCCL exchanges data; without it, the cards of one process copy, and
+ * others go through host memory and the functions of struct gtu_ranks. The caller can choose.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -313,17 +313,21 @@ static int reach_peers(struct gpu_ranks *k, const struct card *card, bool *reach
 	return code ? gtu_cuda_fail(&gpu->api, code, k->x->err, "cuCtxEnablePeerAccess of card %d", gpu->device) : 0;
 }
 
-/* Why the cards cannot reach each other, in @why; "": they can. Collective. */
-static int refuse_peers(struct gpu_ranks *k, const struct card *card, char *why, size_t bytes)
+/* Why the cards cannot reach each other, in @why; "": they can. *distinct: no two ranks share a card. Collective. */
+static int refuse_peers(struct gpu_ranks *k, const struct card *card, char *why, size_t bytes, bool *distinct)
 {
 	bool one = true, reach = false;
 	uint64_t reaches;
-	uint32_t i;
+	uint32_t i, j;
 	int rc = 0;
 
 	snprintf(why, bytes, "the ranks are several processes");
-	for (i = 0; i < k->size; i++)
+	*distinct = true;
+	for (i = 0; i < k->size; i++) {
 		one = one && card[i].process == card[0].process;
+		for (j = 0; j < i; j++)
+			*distinct = *distinct && memcmp(&card[i].uuid, &card[j].uuid, sizeof(card[i].uuid));
+	}
 	if (one)
 		rc = reach_peers(k, card, &reach, why, bytes);
 	reaches = reach;
@@ -345,12 +349,26 @@ static int unavailable(struct gpu_ranks *k, enum gtu_ranks_exchange way, const c
 	return gtu_fail(k->x->err, GTU_ERR_UNSUPPORTED, "the GPUs cannot exchange data by %s: %s", way_name[way], why);
 }
 
+/* Let each rank load NCCL, and tell the others its version. Collective. */
+static int load_nccl(struct gpu_ranks *k, struct card *card)
+{
+	const struct gtu_ranks *ranks = &k->x->ranks;
+	struct card own = card[k->rank];
+	int rc;
+
+	gtu_nccl_load(&k->link->nccl);
+	own.nccl = k->link->nccl.library ? k->link->nccl.version : 0;
+	rc = ranks->all_gather(ranks->context, &own, sizeof(own), card, k->x->err);
+	return rc ? give_up(k, rc) : 0;
+}
+
 /* Collective. */
-static int choose_way(struct gpu_ranks *k, const struct card *card)
+static int choose_way(struct gpu_ranks *k, struct card *card)
 {
 	const enum gtu_ranks_exchange want = (enum gtu_ranks_exchange)card[0].exchange;
 	struct gpu_link *l = k->link;
 	char why[320] = "", blocked[120] = "";
+	bool distinct = true;
 	uint32_t i;
 	int rc = 0;
 
@@ -358,26 +376,27 @@ static int choose_way(struct gpu_ranks *k, const struct card *card)
 		if (card[i].exchange != want)
 			return gtu_fail(k->x->err, GTU_ERR_USAGE, "rank %u exchanges data by %s, but rank 0 by %s", i,
 					way_name[card[i].exchange], way_name[want]);
-	l->way = want;
-	if (want == GTU_EXCHANGE_AUTO || want == GTU_EXCHANGE_NCCL) {
-		refuse_nccl(k, card, why, sizeof(why));
-		if (*why && want)
-			return unavailable(k, want, why);
-		l->way = *why ? GTU_EXCHANGE_COPIES : GTU_EXCHANGE_NCCL;
-	}
-	if (l->way == GTU_EXCHANGE_NCCL)
-		return nccl_start(k);
-	if (l->way != GTU_EXCHANGE_HOST)
-		rc = refuse_peers(k, card, blocked, sizeof(blocked));
-	if (!rc && *blocked && want)
+	if (want != GTU_EXCHANGE_HOST && want != GTU_EXCHANGE_NCCL)
+		rc = refuse_peers(k, card, blocked, sizeof(blocked), &distinct);
+	if (rc)
+		return rc;
+	if (*blocked && want)
 		return unavailable(k, want, blocked);
-	if (*blocked)
-		l->way = GTU_EXCHANGE_HOST;
+	l->way = want ? want : !*blocked && distinct ? GTU_EXCHANGE_LOADS : GTU_EXCHANGE_NCCL;
+	snprintf(l->name, sizeof(l->name), "%s", way_name[l->way]);
+	if (l->way != GTU_EXCHANGE_NCCL)
+		return 0;
+	rc = load_nccl(k, card);
+	if (rc)
+		return rc;
+	refuse_nccl(k, card, why, sizeof(why));
+	if (!*why)
+		return nccl_start(k);
 	if (want)
-		snprintf(l->name, sizeof(l->name), "%s", way_name[want]);
-	else
-		snprintf(l->name, sizeof(l->name), "%s, without NCCL: %s%s%s", way_name[l->way], why, *blocked ? "; " : "", blocked);
-	return rc;
+		return unavailable(k, want, why);
+	l->way = *blocked ? GTU_EXCHANGE_HOST : GTU_EXCHANGE_COPIES;
+	snprintf(l->name, sizeof(l->name), "%s, without NCCL: %s%s%s", way_name[l->way], why, *blocked ? "; " : "", blocked);
+	return 0;
 }
 
 static int describe_card(struct gpu_ranks *k, struct card *c)
@@ -390,9 +409,6 @@ static int describe_card(struct gpu_ranks *k, struct card *c)
 	if (code)
 		return gtu_cuda_fail(&gpu->api, code, k->x->err, "cuDeviceGetUuid");
 	c->exchange = k->link->wanted;
-	if (c->exchange <= GTU_EXCHANGE_NCCL)
-		gtu_nccl_load(&k->link->nccl);
-	c->nccl = k->link->nccl.library ? k->link->nccl.version : 0;
 	return 0;
 }
 

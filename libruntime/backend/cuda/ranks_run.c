@@ -68,6 +68,81 @@ int gpu_ranks_words(struct gpu_ranks *k, uint64_t flags, uint64_t most, int rc)
 	return rc;
 }
 
+/* ---- Bitmaps ---------------------------------------------------------------------------------------- */
+
+/* Bytes of the words with the bits of the vertices of @rank. */
+static uint64_t word_bytes(const struct gpu_ranks *k, uint32_t rank)
+{
+	return gpu_ranks_range(k, rank) ? 4 * ((k->cut[rank + 1] + 31) / 32 - k->cut[rank] / 32) : 0;
+}
+
+static CUdeviceptr first_word(const struct gpu_ranks *k, CUdeviceptr bits, uint32_t rank)
+{
+	return bits + 4 * (k->cut[rank] / 32);
+}
+
+CUdeviceptr gpu_bits_at(const struct gpu_ranks *k, const struct gpu_bits *b, uint32_t which)
+{
+	return b->bits + which * gpu_push_bits(k);
+}
+
+int gpu_bits_begin(struct gpu_ranks *k, struct gpu_bits *b, uint32_t count)
+{
+	uint64_t widest = 0;
+	uint32_t i;
+	int rc;
+
+	for (i = 0; i < k->size; i++)
+		widest = word_bytes(k, i) > widest ? word_bytes(k, i) : widest;
+	b->stride = gpu_round_up(widest);
+	/* all ranks may send as many words as that with the most: behind the last bitmap, too */
+	rc = gpu_run_allocate(&k->r, (struct gpu_part[]){ { "own bits", count * gpu_push_bits(k) + b->stride, &b->bits },
+							  { "bits of all ranks", (b->stride + 8) * k->size, &b->all } }, 2);
+	b->at = b->all + b->stride * k->size;
+	for (i = 0; i < k->size; i++)
+		k->count[i] = b->all + i * b->stride;
+	return rc ? rc : gpu_upload(k->r.gpu, b->at, k->count, 8ull * k->size, k->r.err);
+}
+
+/* The cards read each other's words in place. */
+static int share(struct gpu_ranks *k, struct gpu_bits *b)
+{
+	uint32_t i;
+	int rc;
+
+	gtu_exchange_count(k->x, GTU_CARGO_VERTICES, (k->size - 1) * word_bytes(k, k->rank));
+	if (b->shared)
+		return 0;
+	b->shared = true;
+	rc = gpu_link_addresses(k, b->bits, (CUdeviceptr *)k->count);
+	for (i = 0; i < k->size && !rc; i++)
+		k->count[i] = first_word(k, k->count[i], i);
+	return rc ? rc : gpu_upload(k->r.gpu, b->at, k->count, 8ull * k->size, k->r.err);
+}
+
+int gpu_bits_join(struct gpu_ranks *k, struct gpu_bits *b, uint32_t which, CUdeviceptr all, CUdeviceptr also)
+{
+	const bool loads = gpu_link_loads(k);
+	uint64_t offset = loads ? which * gpu_push_bits(k) : 0;
+	void *args[] = { &b->at, &offset, &k->cuts, &k->size, &all, &also, NULL };
+	uint32_t i;
+	int rc;
+
+	if (loads) {
+		rc = share(k, b);
+	} else {
+		for (i = 0; i < k->size; i++)
+			k->count[i] = word_bytes(k, i);
+		gtu_phase(&k->r.phases, "exchange");
+		rc = gpu_link_gather(k, GTU_CARGO_VERTICES, first_word(k, gpu_bits_at(k, b, which), k->rank), k->count, b->stride,
+				     b->all);
+		gtu_phase(&k->r.phases, "traverse");
+	}
+	return rc ? rc : gpu_run_launch(&k->r, "ranks_join_bits", NULL, false, (k->r.graph.n + 31) / 32, args);
+}
+
+/* ---- The run ---------------------------------------------------------------------------------------- */
+
 /* Arrays over the ranks, in one block at k->section. */
 static int take_arrays(struct gpu_ranks *k)
 {

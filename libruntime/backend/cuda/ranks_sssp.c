@@ -8,13 +8,18 @@
 #include "parts.h"
 #include "ranks.h"
 
+#define MANY	1024			/* a bucket is large if one of so many vertices has a work item in it */
+
 struct paths {
 	struct gpu_ranks *k;
 	struct gpu_distances of;
 	bool once;			/* a bucket is expanded once */
+	bool keeps;			/* settled vertices, which saves time where the lists are in the cards' memory */
 	CUdeviceptr distance;		/* of all vertices */
 	CUdeviceptr expanded;		/* of own ones */
-	CUdeviceptr settled, fell;	/* bits of all: final (0: not kept), those of others to send */
+	struct gpu_bits final;		/* bits of vertices whose distance is final, */
+	CUdeviceptr settled;		/* which is this bitmap (0: not kept) */
+	CUdeviceptr fell;		/* bits of others' vertices to send */
 	CUdeviceptr queue, outbox;
 	uint64_t items, min;		/* due below the bound; the least distance due above it */
 };
@@ -28,8 +33,8 @@ static int set_parameters(struct paths *s)
 	const bool edges = k->r.g->m;
 	double least = edges ? p->weight_min : INFINITY, most = edges ? p->weight_max : 0;
 	double sum = edges ? p->weight_mean * (double)k->r.g->m : 0, falling;
-	uint64_t none = 0;
-	int rc = gtu_agree(k->x, gpu_sssp_check(&k->r, edges ? g->row[k->first] : 0), &none, 1);
+	uint64_t on_card = k->r.gpu->placement.edges == GTU_EDGES_DEVICE;
+	int rc = gtu_agree(k->x, gpu_sssp_check(&k->r, edges ? g->row[k->first] : 0), &on_card, 1);
 
 	/* the least weight is the negative of the largest negative one */
 	falling = -least;
@@ -42,6 +47,7 @@ static int set_parameters(struct paths *s)
 	if (!rc)
 		gpu_sssp_choose(&s->of, &k->r, g->n, g->m, -falling, most, g->m ? sum / (double)g->m : 0);
 	s->once = s->of.delta <= -falling;
+	s->keeps = s->once && on_card == k->size;
 	return rc;
 }
 
@@ -117,12 +123,10 @@ static int prepare(struct paths *s)
 {
 	struct gpu_ranks *k = s->k;
 	const uint64_t n = k->run->graph->n, source = k->run->opt->source, zero = 0, bits = gpu_push_bits(k);
-	const bool keeps = s->once && k->r.gpu->placement.edges == GTU_EDGES_DEVICE;
 	int rc = gpu_run_allocate(&k->r, (struct gpu_part[]){
 		{ "distances", n * s->of.width, &s->distance }, { "expanded vertices", k->own * s->of.width, &s->expanded },
 		{ "queue", gpu_ranks_queue_bytes(k), &s->queue }, { "vertices to send", bits, &s->fell },
-		{ "outbox", (4 + s->of.width) * gpu_ranks_outbox(k), &s->outbox }, { "settled vertices", bits, &s->settled } },
-		keeps ? 6 : 5);
+		{ "outbox", (4 + s->of.width) * gpu_ranks_outbox(k), &s->outbox } }, 5);
 
 	if (!rc)
 		rc = gpu_fill(k->r.gpu, s->distance, 0xff, n * s->of.width, k->r.err);
@@ -130,7 +134,10 @@ static int prepare(struct paths *s)
 		rc = gpu_fill(k->r.gpu, s->expanded, 0xff, k->own * s->of.width, k->r.err);
 	if (!rc)
 		rc = gpu_fill(k->r.gpu, s->fell, 0, bits, k->r.err);
-	if (!rc && keeps)
+	if (!rc && s->keeps)
+		rc = gpu_bits_begin(k, &s->final, 1);
+	s->settled = s->keeps ? gpu_bits_at(k, &s->final, 0) : 0;
+	if (!rc && s->keeps)
 		rc = gpu_fill(k->r.gpu, s->settled, 0, bits, k->r.err);
 	/* the owner alone knows the source */
 	if (!rc && source >= k->first && source < k->end)
@@ -164,7 +171,11 @@ static int search(struct paths *s)
 			bound = distance_above(s->of.type, s->min, s->of.delta);
 			continue;
 		}
-		rc = gpu_run_launch_items(r, &r->graph, "sssp_relax", s->of.kernel, s->queue, s->items, relax);
+		/* a large bucket leads to more settled vertices than a pass over their bits takes */
+		if (s->keeps && items > r->graph.n / MANY)
+			rc = gpu_bits_join(k, &s->final, 0, 0, s->settled);
+		if (!rc)
+			rc = gpu_run_launch_items(r, &r->graph, "sssp_relax", s->of.kernel, s->queue, s->items, relax);
 		gpu_run_iteration(r, items);
 		if (s->once)
 			bound = distance_above(s->of.type, bound, s->of.delta);

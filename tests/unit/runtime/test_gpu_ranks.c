@@ -42,6 +42,7 @@ static void open_fakes(void)
 
 static struct gtu_device *over;	/* the list of the current test */
 static const char *over_name;
+static enum gtu_ranks_exchange by = GTU_EXCHANGE_NCCL;	/* what open_list() asks for */
 static bool every;		/* all algorithms with all options */
 
 static void run_gcn(const struct gtu_graph *g)
@@ -149,6 +150,8 @@ static void open_list(const char *name)
 {
 	over_name = name;
 	OK(gtu_open(name, &over, &err));
+	OK(gtu_ranks_set_exchange(over, by, &err));
+	cuda->peer_loads = by == GTU_EXCHANGE_AUTO || by == GTU_EXCHANGE_LOADS;
 }
 
 static void close_list(const char *link)
@@ -326,12 +329,12 @@ static struct gtu_graph *small_graph(uint64_t **want)
 TEST(copies_between_cards)
 {
 	open_fakes();
-	setenv("GTU_NCCL_LIBRARY", "/no/such/libnccl.so.2", 1);
+	by = GTU_EXCHANGE_COPIES;
 	for (unsigned i = 0; i < 3; i += NEXT_LIST) {
 		open_list(lists[i]);
 		tiny_graphs(run_all);
 		each_graph(one_shape(200, 1500), run_all);
-		close_list("copies between the cards, without NCCL: there is no NCCL: /no/such/libnccl.so.2");
+		close_list("copies between the cards");
 	}
 }
 
@@ -340,6 +343,7 @@ TEST(host_memory)
 	open_fakes();
 	setenv("GTU_NCCL_LIBRARY", fake_built("libnccl-old.so.2"), 1);
 	cuda->no_peers = 1;
+	by = GTU_EXCHANGE_AUTO;
 	for (unsigned i = 0; i < 3; i += NEXT_LIST) {
 		open_list(lists[i]);
 		tiny_graphs(run_all);
@@ -349,26 +353,24 @@ TEST(host_memory)
 	cuda->no_peers = 0;
 }
 
-/* NCCL is there, but the caller chooses; another choice holds from the next run on. */
+/* The caller chooses; another choice holds from the next run on. */
 TEST(chosen_exchanges)
 {
-	static const char *const name[] = { "NCCL 2.28.9", "NCCL 2.28.9", "copies between the cards", "loads from the other cards",
+	static const char *const name[] = { "loads from the other cards", "NCCL 2.28.9", "copies between the cards", "loads from the other cards",
 					    "host memory" };
 	struct gtu_graph *g;
 	uint64_t *value;
 
 	open_fakes();
 	g = small_graph(&value);
-	cuda->peer_loads = 1;
 	for (unsigned i = 0; i < 3; i += NEXT_LIST) {
+		by = i ? GTU_EXCHANGE_AUTO : GTU_EXCHANGE_LOADS;
 		open_list(lists[i]);
-		OK(gtu_ranks_set_exchange(over, GTU_EXCHANGE_LOADS, &err));
 		every = !i;
 		tiny_graphs(run_all);
 		each_graph(one_shape(200, 1500), run_all);
 		close_list("loads from the other cards");
 	}
-	cuda->peer_loads = 0;
 	open_list("cuda:0,1,2");
 	for (unsigned way = GTU_EXCHANGE_NCCL; way <= GTU_EXCHANGE_HOST; way++) {
 		cuda->peer_loads = way == GTU_EXCHANGE_LOADS;
@@ -377,9 +379,9 @@ TEST(chosen_exchanges)
 		CHECKF(!strcmp(gtu_ranks_link(over), name[way]), "exchange %u is by %s", way, gtu_ranks_link(over));
 	}
 	OK(gtu_ranks_set_exchange(over, GTU_EXCHANGE_AUTO, &err));
+	cuda->peer_loads = 1;
 	run_all(g);
 	close_list(name[GTU_EXCHANGE_AUTO]);
-	cuda->peer_loads = 0;
 }
 
 TEST(exchanges_that_are_refused)
@@ -413,19 +415,23 @@ TEST(exchanges_that_are_refused)
 TEST(an_old_version_of_nccl)
 {
 	open_fakes();
+	by = GTU_EXCHANGE_AUTO;
+	cuda->no_peers = 1;
 	nccl->version = 21003;
 	open_list("cuda:0,1");
 	each_graph(path(11), run_all);
 	close_list("NCCL has version code 21003, which is too old: install 2.14 or newer");
 	nccl->version = 22809;
+	cuda->no_peers = 0;
 }
 
 TEST(two_ranks_on_one_card)
 {
 	open_fakes();
+	by = GTU_EXCHANGE_AUTO;
 	open_list("cuda:0,0,0");
 	each_graph(one_shape(200, 1500), run_all);
-	close_list("ranks 0 and 1 share one card, which NCCL does not support");
+	close_list("copies between the cards, without NCCL: ranks 0 and 1 share one card, which NCCL does not support");
 }
 
 /* ---- Failures ---------------------------------------------------------------------------------------- */
@@ -480,6 +486,7 @@ TEST(every_call_of_nccl_fails)
 
 	open_fakes();
 	g = small_graph(&want);
+	cuda->no_peers = 1;
 	for (long at = 1; !done; at++) {
 		nccl->calls = 0;
 		nccl->fail_at = at;
@@ -490,6 +497,7 @@ TEST(every_call_of_nccl_fails)
 		nccl->fail_at = 0;
 		CHECK(attempt(g, want, false));
 	}
+	cuda->no_peers = 0;
 }
 
 TEST(calls_of_the_driver_fail)
@@ -500,6 +508,7 @@ TEST(calls_of_the_driver_fail)
 
 	open_fakes();
 	g = small_graph(&want);
+	cuda->peer_loads = 1;
 	cuda->failure = 999;
 	for (long at = 1; !done; at += 1 + at / 16) {
 		cuda->calls = 0;
@@ -582,6 +591,7 @@ TEST(local_cards_of_one_rank)
 	open_fakes();
 	over_name = "cuda:local";
 	OK(gtu_open_ranks("cuda:local", &one, &over, &err));
+	OK(gtu_ranks_set_exchange(over, GTU_EXCHANGE_NCCL, &err));
 	tiny_graphs(run_all);
 	each_graph(one_shape(200, 1500), run_all);
 	close_list("NCCL");

@@ -169,11 +169,11 @@ extern "C" __global__ void ranks_meet(gpu_graph g, const u32 *level, u32 now, co
 }
 
 /*
- * The frontier of all ranks, from the bits of each: @at[rank] is the address of its first word, maybe on another card, less
- * @offset bytes. They are visited.
+ * @all, unless it is 0, gets the bits that the ranks have set for their own vertices, and @also joins them: @at[rank] is the
+ * address of a rank's first word, maybe on another card, less @offset bytes.
  */
-extern "C" __global__ void ranks_join_bits(gpu_graph g, const u64 *at, u64 offset, const u64 *cut, u32 ranks, u32 *frontier,
-					   u32 *visited)
+extern "C" __global__ void ranks_join_bits(gpu_graph g, const u64 *at, u64 offset, const u64 *cut, u32 ranks, u32 *all,
+					   u32 *also)
 {
 	for (u64 w = thread_id(); w < (g.n + 31) / 32; w += thread_count()) {
 		u32 word = 0, i;
@@ -182,8 +182,9 @@ extern "C" __global__ void ranks_join_bits(gpu_graph g, const u64 *at, u64 offse
 		for (i = owner_of(cut, ranks, 32 * w); i < ranks && cut[i] < 32 * w + 32; i++)
 			if (cut[i + 1] > 32 * w && cut[i + 1] > cut[i])
 				word |= ((const u32 *)(at[i] + offset))[w - cut[i] / 32];
-		frontier[w] = word;
-		visited[w] |= word;
+		if (all)
+			all[w] = word;
+		also[w] |= word;
 	}
 }
 

@@ -435,11 +435,9 @@ TEST(parallel_build)
 	}
 }
 
-/* The parallel transpose equals the serial one, and reports a graph that has changed since its check. */
-TEST(parallel_transpose)
+static void check_transpose(uint64_t n, uint64_t m)
 {
-	const uint64_t n = 1200, m = 60000;
-	uint64_t *from = test_alloc(m, 8), *to = test_alloc(m, 8), state = 4, e, *row;
+	uint64_t *from = test_alloc(m > n ? m : n + 1, 8), *to = test_alloc(m, 8), state = 4, e, *row;
 	uint32_t *col, *changed = test_alloc(m, 4);
 	struct gtu_graph *g, *t;
 
@@ -458,7 +456,17 @@ TEST(parallel_transpose)
 	memcpy(from, g->row, 8 * (n + 1));
 	from[n / 2] = m + 1;
 	CHECK_EQ(gtu_transpose_parallel(from, g->col, m, n, NULL, &row, &col), GTU_ERR_INPUT);
+	memcpy(from, g->row, 8 * (n + 1));
+	from[n]--;
+	CHECK_EQ(gtu_transpose_parallel(from, g->col, m, n, NULL, &row, &col), GTU_ERR_INPUT);
 	gtu_graph_close(t);
+}
+
+/* The parallel transpose equals the serial one, and reports a graph that has changed since its check; also of several blocks. */
+TEST(parallel_transpose)
+{
+	check_transpose(1200, 60000);
+	check_transpose(200000, 60000);
 }
 
 TEST_MAIN

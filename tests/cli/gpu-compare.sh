@@ -191,6 +191,9 @@ exits 2 "gtu bench gpu refuses to validate a directed graph" bench_gpu --graph d
 says "the message names the graph" "is directed" "$err"
 exits 2 "gtu bench gpu refuses another degree" bench_gpu --graph rule:8:7 --only bfs
 exits 2 "gtu bench gpu refuses weights without a range" bench_gpu --graph rule:8:6 --weights 7
-exits 2 "gtu bench gpu refuses another kind of edges" bench_gpu --graph rule:8:6 --edges device
+exits 2 "gtu bench gpu refuses another kind of edges" bench_gpu --graph rule:8:6 --edges uvm
+check "gtu bench gpu runs with the edges on the card only" bench_gpu --graph uniform:5 --only bfs,auto --edges device
+holds "gtu bench gpu has a row of the card" grep -q "^bfs *device" "$out"
+lacks "gtu bench gpu has no row of host memory" "bfs *(pinned|managed)" "$out"
 always
 finish

@@ -554,6 +554,15 @@ CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes)
 	return CUDA_SUCCESS;
 }
 
+CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
+{
+	FAIL();
+	begin_access(from);
+	memcpy(to, (void *)(uintptr_t)from, bytes);
+	end_access();
+	return CUDA_SUCCESS;
+}
+
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
 {
 	FAIL();

@@ -141,7 +141,7 @@ static int measure(struct gpu_bench *b, struct gtu_device *dev, unsigned algorit
 	r->formula = most / runs;
 	if (gtu_ranks_link(dev))
 		snprintf(r->link, sizeof(r->link), "%.199s", gtu_ranks_link(dev));
-	if (!rc && r->formula && (algorithm == BENCH_PR ? r->bytes != r->formula : r->bytes > r->formula))
+	if (!rc && r->formula && (algorithm == BENCH_PR ? r->bytes != r->formula && 2 * r->bytes != r->formula : r->bytes > r->formula))
 		rc = gtu_fail(err, GTU_ERR_VERIFY, "%s over %u cards sent %.0f bytes in a run, but the formula has %.0f", r->algorithm,
 			      r->cards, r->bytes, r->formula);
 	return rc;
@@ -210,6 +210,7 @@ static int run_algorithm(struct gpu_bench *b, struct gtu_device *dev, unsigned a
 
 static int run_cards(struct gpu_bench *b, uint32_t number, uint32_t way, bool weak, struct gtu_error *err)
 {
+	const struct gtu_placement_options place = { .edges = b->edges, .gpu_memory = b->memories ? b->memory[0] : 0 };
 	char *name = first_cards(b->device, number);
 	struct gtu_device *dev = NULL;
 	unsigned a;
@@ -218,7 +219,7 @@ static int run_cards(struct gpu_bench *b, uint32_t number, uint32_t way, bool we
 	if (!rc && number > 1)
 		rc = gtu_ranks_set_exchange(dev, way, err);
 	if (!rc)
-		rc = gtu_placement_create(dev, &b->g, NULL, err);
+		rc = gtu_placement_create(dev, &b->g, &place, err);
 	for (a = 0; a < sizeof(algorithms) / sizeof(algorithms[0]) && !rc; a++)
 		if (bench_gpu_wants(b, algorithms[a]) && bench_gpu_time_left(b))
 			rc = run_algorithm(b, dev, algorithms[a], number, weak, err);

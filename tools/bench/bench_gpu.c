@@ -36,7 +36,8 @@ static const char help[] =
 	"                   where it lies, so that it may be larger than the card's memory\n"
 	"  --device D       cuda:0, the default, or another; cuda:0,1 or cuda:all runs bfs, sssp, cc and pr\n"
 	"                   (bc and kc by --only) over one card, two, four, ... and all, with the lists where auto\n"
-	"                   places them, and prints whole runs over the placed graph, their rate by that of the\n"
+	"                   or --edges and the first --gpu-memory place them. A row has the time of the\n"
+	"                   traversal, its exchange out of kernels, and the whole run; the rate by that of the\n"
 	"                   fewest cards, the share of it that a card has, and the bytes that the cards send in a\n"
 	"                   step beside the most that Documentation/scale.md permits (0: none known). Numbers of\n"
 	"                   cards without the memory are left out; then results are validated as by --validate\n"
@@ -49,7 +50,8 @@ static const char help[] =
 	"  --sssp-sources N  number of sources of SSSP, bc and stcon, likewise (4)\n"
 	"  --iterations N   iterations of PageRank and cdlp (10)\n"
 	"  --weights MIN:MAX  weights for SSSP where the graph has none (8:72)\n"
-	"  --edges KIND     host memory of the edges: managed or pinned (the faster by a probe)\n"
+	"  --edges KIND     host memory of the edges: managed or pinned (the faster by a probe); device: only\n"
+	"                   with the edges on the card\n"
 	"  --transpose      place the transposed lists of directed graphs, too\n"
 	"  --link BYTES     memory for the link's measurement (1G)\n"
 	"  --gpu-memory B,...  limits of the card's memory for edges, a row each; default: none, and one\n"
@@ -319,7 +321,7 @@ static int run_config(struct gpu_bench *b, const struct config *c, struct gtu_er
 static unsigned configs_of(const struct gpu_bench *b, struct config *c)
 {
 	static const char *const memory_name[] = { " +m1", " +m2", " +m3", " +m4", " +m5", " +m6", " +m7", " +m8" };
-	unsigned n = 0, i;
+	unsigned n = 0, i, kept;
 
 	if (b->by_rule) {
 		const uint64_t eighth[] = { GTU_GPU_MEMORY_NONE, b->g.m / 2 };
@@ -348,17 +350,20 @@ static unsigned configs_of(const struct gpu_bench *b, struct config *c)
 					  BIT(AUTO) };
 	for (i = 0; i < b->memories; i++)
 		c[n++] = (struct config){ memory_name[i], { .edges = GTU_EDGES_AUTO, .gpu_memory = b->memory[i] }, BIT(AUTO) };
-	if (wanted(b, "device", (const char *const[]){ "device", "uvm", NULL }))
+	if (b->edges == GTU_EDGES_DEVICE || wanted(b, "device", (const char *const[]){ "device", "uvm", NULL }))
 		c[n++] = (struct config){ "", { .edges = GTU_EDGES_DEVICE, .edge_bytes = 4 }, BIT(ALIGNED) | BIT(AUTO) };
 	if (named(b, "uvm"))
 		c[n++] = (struct config){ "", { .edges = GTU_EDGES_UVM, .edge_bytes = 8, .separate_weights = 1 },
 					  BIT(ALIGNED) };
-	for (i = 0; i < n; i++)
+	for (i = 0, kept = 0; i < n; i++) {
+		if (b->edges == GTU_EDGES_DEVICE && c[i].placement.edges != GTU_EDGES_DEVICE)
+			continue;
 		c[i].placement.transpose = b->transpose;
-	for (i = 0; i < n && b->edges; i++)
-		if (c[i].placement.edges == GTU_EDGES_AUTO)
+		if (b->edges && c[i].placement.edges == GTU_EDGES_AUTO)
 			c[i].placement.edges = b->edges;
-	return n;
+		c[kept++] = c[i];
+	}
+	return kept;
 }
 
 int bench_gpu_run_graph(struct gpu_bench *b, const char *name, uint32_t cards, struct gtu_error *err)
@@ -413,10 +418,11 @@ static bool parse_memories(struct gpu_bench *b, const char *text)
 
 static bool parse_edges(struct gpu_bench *b, const char *text)
 {
-	static const char *const kinds[] = { "managed", "pinned", NULL };
+	static const char *const kinds[] = { "managed", "pinned", "device", NULL };
+	static const uint32_t edges[] = { GTU_EDGES_MANAGED, GTU_EDGES_PINNED, GTU_EDGES_DEVICE };
 	int kind = cli_choice("--edges", text, kinds);
 
-	b->edges = kind == 1 ? GTU_EDGES_PINNED : GTU_EDGES_MANAGED;
+	b->edges = kind < 0 ? 0 : edges[kind];
 	return kind >= 0;
 }
 

@@ -97,6 +97,7 @@ enum { CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8 };
 	X(cuMemHostGetDevicePointer_v2, (CUdeviceptr *dptr, void *ptr, unsigned flags))            \
 	X(cuMemcpyHtoD_v2, (CUdeviceptr to, const void *from, size_t bytes))                       \
 	X(cuMemcpyDtoH_v2, (void *to, CUdeviceptr from, size_t bytes))                             \
+	X(cuMemcpyDtoHAsync_v2, (void *to, CUdeviceptr from, size_t bytes, CUstream stream))       \
 	X(cuMemcpyHtoDAsync_v2, (CUdeviceptr to, const void *from, size_t bytes, CUstream stream)) \
 	X(cuMemsetD8Async, (CUdeviceptr ptr, unsigned char value, size_t count, CUstream stream))  \
 	X(cuMemsetD32Async, (CUdeviceptr ptr, unsigned value, size_t count, CUstream stream))      \

@@ -112,6 +112,13 @@ static int start(struct gpu *gpu, struct gtu_error *err)
 		ret = gtu_cuda_fail(&gpu->api, rc, err, "cuModuleLoadData of %zu bytes of kernels on %s",
 				    gtu_cuda_kernels_bytes, gpu->info.name);
 	}
+	if (!ret) {
+		rc = gpu->api.cuMemHostAlloc((void **)&gpu->counters, sizeof(*gpu->counters), CU_MEMHOSTALLOC_PORTABLE);
+		if (rc) {
+			gpu->counters = NULL;
+			ret = gtu_cuda_fail(&gpu->api, rc, err, "cuMemHostAlloc of %zu bytes", sizeof(*gpu->counters));
+		}
+	}
 	if (!ret)
 		ret = gpu_free_bytes(gpu, &gpu->info.free_bytes, err);
 	gpu_leave(gpu);
@@ -122,6 +129,8 @@ static void stop(struct gpu *gpu)
 {
 	gpu_link_close(gpu);
 	if (gpu->module && !gpu_enter(gpu, NULL)) {
+		if (gpu->counters)
+			gpu->api.cuMemFreeHost(gpu->counters);
 		gpu->api.cuModuleUnload(gpu->module);
 		gpu_leave(gpu);
 	}

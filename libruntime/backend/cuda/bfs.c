@@ -8,15 +8,17 @@
 #include "parts.h"
 
 #define LOOP_FROM	3		/* first level that may stay on the GPU */
+#define GROWS		8		/* levels by which a component's search has a large frontier, or ends */
 #define SHALLOW		16		/* levels after which a graph is deep: its last levels are for the loop */
 #define ORDER_SHARE	2048		/* a frontier of at least one vertex in so many is sorted */
 
 struct bfs {
-	struct gpu_run r;
+	struct gpu_run *r;
+	uint64_t source;
 	struct gpu_graph *back;		/* the lists that lead to each vertex */
 	bool pulls;			/* there are such lists */
 	bool in_place;			/* they are searched on the card, not their copy in the cache */
-	CUdeviceptr level, visited, bits[2], queue[2];
+	CUdeviceptr level, visited, bits[2], queue[2];	/* level 0: bits are enough */
 	CUdeviceptr loop_queues, loop_log; /* of levels that stay on the GPU; 0: compressed lists */
 	bool have_bits, have_queue;	/* valid representations of the frontier: bits[0], queue[0] */
 	uint64_t items;			/* work items in queue[0] */
@@ -28,7 +30,7 @@ struct bfs {
 
 static int run_paper_kernels(struct bfs *b)
 {
-	struct gpu_run *r = &b->r;
+	struct gpu_run *r = b->r;
 	void *args[] = { &b->level, &b->now, NULL };
 	int rc;
 
@@ -52,7 +54,7 @@ static int run_paper_kernels(struct bfs *b)
 /* Vertices that have lists to pull by. */
 static uint64_t connected(const struct bfs *b)
 {
-	return b->r.undirected ? b->r.gpu->placed.connected : b->r.gpu->back.connected;
+	return b->r->undirected ? b->r->gpu->placed.connected : b->r->gpu->back.connected;
 }
 
 /*
@@ -64,11 +66,11 @@ static uint64_t connected(const struct bfs *b)
 static double bottom_up_cost(const struct bfs *b)
 {
 	const struct gpu_graph *g = b->back;
-	double width = gpu_entry_bytes(b->r.gpu), part = (double)b->frontier_edges / (double)g->m,
+	double width = gpu_entry_bytes(b->r->gpu), part = (double)b->frontier_edges / (double)g->m,
 	       list = (double)g->m / (double)connected(b) * width / LINE + 1, lines, cached, asks;
 
 	if (b->in_place)
-		return gpu_pull_cost_on_card((double)g->n, (double)b->unvisited, part, (double)g->m / (double)connected(b));
+		return gpu_pull_cost((double)g->n, (double)b->unvisited, part, (double)g->m / (double)connected(b));
 	/*
 	 * share of vertices with cached neighbours, then share of vertices without a hit among them
 	 */
@@ -79,25 +81,37 @@ static double bottom_up_cost(const struct bfs *b)
 	       (double)g->n * (8 + 4.0 * g->cache_degree * cached) * CARD_TO_LINK;
 }
 
+static double queue_cost(const struct bfs *b)
+{
+	return gpu_queue_cost((double)b->frontier, (double)b->frontier_edges);
+}
+
+static double mark_cost(const struct bfs *b)
+{
+	return gpu_mark_cost((double)b->frontier, (double)b->frontier_edges, (double)b->back->n);
+}
+
 /* Cost of a top-down step: a list starts and ends within a line. */
 static double top_down_cost(const struct bfs *b)
 {
 	if (b->in_place)
-		return gpu_push_cost_on_card((double)b->frontier, (double)b->frontier_edges,
-					     b->have_bits && b->now < SHALLOW ? (double)b->back->n : 0);
-	return (double)b->frontier_edges * gpu_entry_bytes(b->r.gpu) + (double)b->frontier * LINE;
+		return fmin(queue_cost(b), mark_cost(b)) + (b->have_bits && b->now < SHALLOW ? (double)b->back->n * CARD_PASS : 0);
+	return (double)b->frontier_edges * gpu_entry_bytes(b->r->gpu) + (double)b->frontier * LINE;
 }
 
 static int collect(struct bfs *b)
 {
-	void *args[] = { &b->level, &b->now, &b->queue[0], NULL };
-	int rc = gpu_run_clear(&b->r);
+	uint32_t flip = 0;
+	void *args[] = { &b->level, &b->now, &b->queue[0], NULL }, *bits[] = { &b->bits[0], &flip, &b->queue[0], NULL };
+	int rc = gpu_run_clear(b->r);
 
+	if (!rc && b->in_place && b->have_bits)
+		rc = gpu_run_launch(b->r, "bfs_collect_bits", NULL, true, b->r->graph.n / 32 + 1, bits);
+	else if (!rc)
+		rc = gpu_run_launch_vertices(b->r, &b->r->graph, "bfs_collect", NULL, true, args);
 	if (!rc)
-		rc = gpu_run_launch_vertices(&b->r, &b->r.graph, "bfs_collect", NULL, true, args);
-	if (!rc)
-		rc = gpu_run_read(&b->r);
-	b->items = b->r.counters.items;
+		rc = gpu_run_read(b->r);
+	b->items = b->r->counters.items;
 	b->have_queue = true;
 	return rc;
 }
@@ -108,7 +122,7 @@ static int collect(struct bfs *b)
  */
 static bool keeps_queue(const struct bfs *b)
 {
-	return !gpu_run_orders(&b->r) || b->r.counters.vertices < b->r.graph.n / ORDER_SHARE;
+	return !gpu_run_orders(b->r) || b->r->counters.vertices < b->r->graph.n / ORDER_SHARE;
 }
 
 static int top_down_step(struct bfs *b)
@@ -118,15 +132,77 @@ static int top_down_step(struct bfs *b)
 	int rc = b->have_queue ? 0 : collect(b);
 
 	if (!rc)
-		rc = gpu_run_clear(&b->r);
+		rc = gpu_run_clear(b->r);
 	if (!rc)
-		rc = gpu_run_launch_items(&b->r, &b->r.graph, "bfs_top_down", NULL, b->queue[0], b->items, args);
+		rc = gpu_run_launch_items(b->r, &b->r->graph, "bfs_top_down", NULL, b->queue[0], b->items, args);
 	if (!rc)
-		rc = gpu_run_read(&b->r);
-	b->items = b->r.counters.items;
+		rc = gpu_run_read(b->r);
+	b->items = b->r->counters.items;
 	b->have_queue = keeps_queue(b);
 	gpu_swap(b->queue);
 	b->have_bits = false;
+	return rc;
+}
+
+/* The same for a large frontier of lists on the card, whose next one is found by comparing bits. */
+static int mark_step(struct bfs *b)
+{
+	uint32_t next = b->now + 1;
+	void *copy[] = { &b->visited, &b->bits[0], NULL }, *mark[] = { &b->visited, NULL },
+	     *settle[] = { &b->visited, &b->bits[0], &b->level, &next, NULL };
+	int rc = b->have_queue ? 0 : collect(b);
+
+	if (!rc)
+		rc = gpu_run_launch(b->r, "bfs_copy", NULL, false, b->r->graph.n / 32 + 1, copy);
+	if (!rc)
+		rc = gpu_run_clear(b->r);
+	if (!rc)
+		rc = gpu_run_launch_items(b->r, &b->r->graph, "bfs_mark", NULL, b->queue[0], b->items, mark);
+	if (!rc)
+		rc = gpu_run_launch(b->r, "bfs_settle", NULL, false, b->r->graph.n / 32 + 1, settle);
+	if (!rc)
+		rc = gpu_run_read(b->r);
+	b->have_queue = false;
+	b->have_bits = true;
+	return rc;
+}
+
+/* The frontier's bits, from its queue or, after levels that stayed on the GPU, from the levels. */
+static int bits_of_frontier(struct bfs *b)
+{
+	void *levels[] = { &b->level, &b->now, &b->bits[0], NULL }, *queued[] = { &b->queue[0], &b->items, &b->bits[0], NULL };
+	int rc;
+
+	if (!b->in_place || !b->have_queue)
+		return gpu_run_launch(b->r, "bfs_bits", NULL, false, b->r->graph.n, levels);
+	rc = gpu_fill(b->r->gpu, b->bits[0], 0, (b->r->graph.n + 31) / 32 * 4, b->r->err);
+	return rc ? rc : gpu_run_launch(b->r, "bfs_queue_bits", NULL, false, b->items, queued);
+}
+
+/* A bottom-up step over lists on the card. Each kernel takes the number of vertices that the one before has left. */
+static int search_lists(struct bfs *b)
+{
+	uint32_t next = b->now + 1;
+	void *first[] = { &b->bits[0], &b->visited, &b->level, &next, &b->bits[1], &b->queue[1], NULL };
+	void *more[] = { &b->queue[1], &b->bits[0], &b->visited, &b->level, &next, &b->bits[1], &b->queue[0], NULL };
+	void *rest[] = { &b->queue[0], &b->bits[0], &b->visited, &b->level, &next, &b->bits[1], NULL };
+	int rc = b->have_bits ? 0 : bits_of_frontier(b);
+
+	if (!rc)
+		rc = gpu_fill(b->r->gpu, b->bits[1], 0, (b->r->graph.n + 31) / 32 * 4, b->r->err);
+	if (!rc)
+		rc = gpu_run_clear(b->r);
+	if (!rc)
+		rc = gpu_run_launch_over(b->r, b->back, "bfs_up_first", NULL, true, b->back->n / 32 + 1, first);
+	if (!rc)
+		rc = gpu_run_launch_over(b->r, b->back, "bfs_up_next", NULL, true, b->unvisited * 8, more);
+	if (!rc)
+		rc = gpu_run_launch_over(b->r, b->back, "bfs_up_rest", NULL, true, b->unvisited * 32, rest);
+	if (!rc)
+		rc = gpu_run_read(b->r);
+	gpu_swap(b->bits);
+	b->have_bits = true;
+	b->have_queue = false;
 	return rc;
 }
 
@@ -134,25 +210,24 @@ static int bottom_up_step(struct bfs *b)
 {
 	uint32_t next = b->now + 1;
 	uint64_t left;
-	void *to_bits[] = { &b->level, &b->now, &b->bits[0], NULL };
 	void *from_cache[] = { &b->bits[0], &b->visited, &b->level, &next, &b->bits[1], &b->queue[1], NULL };
 	void *from_lists[] = { &b->bits[0], &b->visited, &b->level, &next, &b->bits[1], NULL };
-	int rc = 0;
+	int rc;
 
-	if (!b->have_bits)
-		rc = gpu_run_launch(&b->r, "bfs_bits", NULL, false, b->r.graph.n, to_bits);
+	if (b->in_place)
+		return search_lists(b);
+	rc = b->have_bits ? 0 : bits_of_frontier(b);
 	if (!rc)
-		rc = gpu_run_clear(&b->r);
+		rc = gpu_run_clear(b->r);
 	if (!rc)
-		rc = gpu_run_launch_vertices(&b->r, b->back, b->in_place ? "bfs_bottom_up_scan" : "bfs_bottom_up_cached", NULL,
-					     b->in_place, from_cache);
+		rc = gpu_run_launch_vertices(b->r, b->back, "bfs_bottom_up_cached", NULL, false, from_cache);
 	if (!rc)
-		rc = gpu_run_read(&b->r);
-	left = b->r.counters.left;
+		rc = gpu_run_read(b->r);
+	left = b->r->counters.left;
 	if (!rc && left) {
-		rc = gpu_run_launch_items(&b->r, b->back, "bfs_bottom_up_list", NULL, b->queue[1], left, from_lists);
+		rc = gpu_run_launch_items(b->r, b->back, "bfs_bottom_up_list", NULL, b->queue[1], left, from_lists);
 		if (!rc)
-			rc = gpu_run_read(&b->r);
+			rc = gpu_run_read(b->r);
 	}
 	gpu_swap(b->bits);
 	b->have_bits = true;
@@ -172,8 +247,10 @@ static bool is_small(const struct bfs *b)
 /* A level ended that reached @vertices of @edges edges in sum. */
 static void next_level(struct bfs *b, uint64_t vertices, uint64_t edges)
 {
-	b->r.stats->edges += b->frontier_edges;
-	gpu_run_iteration(&b->r, b->frontier);
+	if (b->level) {
+		b->r->stats->edges += b->frontier_edges;
+		gpu_run_iteration(b->r, b->frontier);
+	}
 	b->frontier = vertices;
 	b->frontier_edges = edges;
 	b->unvisited -= vertices < b->unvisited ? vertices : b->unvisited;
@@ -184,7 +261,7 @@ static void next_level(struct bfs *b, uint64_t vertices, uint64_t edges)
 static int loop_levels(struct bfs *b)
 {
 	struct gpu_level log[GPU_LOOP_STEPS];
-	struct gpu_run *r = &b->r;
+	struct gpu_run *r = b->r;
 	uint32_t next = b->now + 1, levels = GPU_UNREACHED - next, ahead = r->gpu->placement.edges == GTU_EDGES_DEVICE, i;
 	void *args[] = { &b->queue[0], &b->items, &b->visited, &b->level, &next, &levels, &b->loop_queues,
 			 &b->loop_log, &ahead, NULL };
@@ -214,10 +291,12 @@ static int loop_levels(struct bfs *b)
 
 static int prepare(struct bfs *b)
 {
-	struct gpu_run *r = &b->r;
-	uint32_t skip = b->pulls, source = (uint32_t)r->opt->source;
+	struct gpu_run *r = b->r;
+	const struct gpu_placed *in = r->undirected ? &r->gpu->placed : &r->gpu->back;
+	uint32_t source = (uint32_t)b->source;
 	uint64_t words = (r->graph.n + 31) / 32;
-	void *args[] = { &b->visited, &skip, NULL }, *start[] = { &source, &b->visited, &b->level, &b->queue[0], NULL };
+	CUdeviceptr isolated = b->pulls ? in->isolated.device : 0;
+	void *args[] = { &b->visited, &isolated, NULL }, *start[] = { &source, &b->visited, &b->level, &b->queue[0], NULL };
 	const struct gpu_part part[] = {
 		{ "visited vertices", 4 * words, &b->visited },
 		{ "frontier", 4 * words, &b->bits[0] }, { "next frontier", 4 * words, &b->bits[1] },
@@ -226,11 +305,11 @@ static int prepare(struct bfs *b)
 		{ "loop log", sizeof(struct gpu_level) * GPU_LOOP_STEPS, &b->loop_log },
 	};
 	/* compressed lists have no loops */
-	int rc = gpu_run_allocate(r, part, r->gpu->placement.edge_bytes ? 7 : 5);
+	int rc = gpu_run_allocate(r, part, r->gpu->placement.edge_bytes && b->level ? 7 : 5);
 
 	gtu_phase(&r->phases, "traverse");
 	if (!rc)
-		rc = gpu_run_launch_over(r, b->back, "bfs_begin", NULL, false, r->graph.n, args);
+		rc = gpu_run_launch(r, "bfs_begin", NULL, false, words, args);
 	if (!rc)
 		rc = gpu_run_clear(r);
 	if (!rc)
@@ -250,9 +329,9 @@ static void note_pull(struct gtu_algorithm_stats *s)
 	s->pull_end = s->iterations + 1;
 }
 
-static int direction_optimizing(struct bfs *b)
+static int begin(struct bfs *b)
 {
-	struct gpu_run *r = &b->r;
+	struct gpu_run *r = b->r;
 	const struct gtu_graph *g = r->g, *in;
 	int rc = gpu_run_back(r, b->in_place ? GPU_CACHE_EMPTY : GPU_CACHE_NEIGHBOURS, &b->back, &b->pulls);
 
@@ -260,25 +339,57 @@ static int direction_optimizing(struct bfs *b)
 		rc = prepare(b);
 	in = b->pulls && !r->undirected ? r->gpu->transposed : g;
 	b->frontier = 1;
-	b->frontier_edges = g->row[r->opt->source + 1] - g->row[r->opt->source];
-	b->unvisited = (b->pulls ? connected(b) : r->gpu->placed.connected) -
-		       (in->row[r->opt->source + 1] > in->row[r->opt->source]);
-	while (!rc && b->frontier) {
-		bool up = b->pulls && bottom_up_cost(b) < top_down_cost(b);
+	b->frontier_edges = g->row[b->source + 1] - g->row[b->source];
+	b->unvisited = (b->pulls ? connected(b) : r->gpu->placed.connected) - (in->row[b->source + 1] > in->row[b->source]);
+	return rc;
+}
 
+/* The next level, in the direction that costs less; several if they stay on the GPU. */
+static int step(struct bfs *b)
+{
+	struct gpu_run *r = b->r;
+	const bool up = b->pulls && bottom_up_cost(b) < top_down_cost(b);
+	int rc;
+
+	if (!up && is_small(b))
+		return loop_levels(b);
+	if (up)
+		rc = bottom_up_step(b);
+	else
+		rc = b->in_place && b->pulls && mark_cost(b) < queue_cost(b) ? mark_step(b) : top_down_step(b);
+	if (up && !r->undirected)
+		note_pull(r->stats);
+	next_level(b, r->counters.vertices, r->counters.edges);
+	return rc;
+}
+
+static int direction_optimizing(struct bfs *b)
+{
+	int rc = begin(b);
+
+	/* where lists are pulled by, what is left has been counted */
+	while (!rc && b->frontier && (b->unvisited || !b->pulls)) {
 		if (b->now == GPU_UNREACHED - 1)
-			return gtu_fail(r->err, GTU_ERR_UNSUPPORTED,
+			return gtu_fail(b->r->err, GTU_ERR_UNSUPPORTED,
 					"the search has more than %u levels, the maximum of a "
 					"label", b->now);
-		if (!up && is_small(b)) {
-			rc = loop_levels(b);
-		} else {
-			rc = up ? bottom_up_step(b) : top_down_step(b);
-			if (up && !r->undirected)
-				note_pull(r->stats);
-			next_level(b, r->counters.vertices, r->counters.edges);
-		}
+		rc = step(b);
 	}
+	return rc;
+}
+
+int gpu_bfs_component(struct gpu_run *r, struct gpu_component *found)
+{
+	struct bfs b = { .r = r, .in_place = true, .source = r->gpu->placed.busiest };
+	uint64_t before = 0;
+	int rc = begin(&b);
+
+	while (!rc && b.frontier && b.unvisited &&
+	       (b.frontier_edges > GPU_LOOP_EDGES || (b.frontier_edges > before && b.now < GROWS))) {
+		before = b.frontier_edges;
+		rc = step(&b);
+	}
+	*found = (struct gpu_component){ b.visited, b.queue[0], connected(&b) - b.unvisited };
 	return rc;
 }
 
@@ -330,20 +441,23 @@ int gpu_bfs(struct gtu_device *dev, const struct gtu_algorithm_options *opt, voi
 	struct bfs b = { .in_place = gpu->placement.edges == GTU_EDGES_DEVICE && gpu->placement.edge_bytes &&
 				     (!(gpu->placed.graph->flags & GTU_GRAPH_DIRECTED) ||
 				      gpu->back_placement.edges == GTU_EDGES_DEVICE) };
+	struct gpu_run r;
 	uint32_t zero = 0;
-	int rc = gpu_run_begin(&b.r, dev, "bfs", opt, stats, b.in_place ? GPU_CACHE_EMPTY : GPU_CACHE_NEIGHBOURS, err);
+	int rc = gpu_run_begin(&r, dev, "bfs", opt, stats, b.in_place ? GPU_CACHE_EMPTY : GPU_CACHE_NEIGHBOURS, err);
 
+	b.r = &r;
+	b.source = opt->source;
 	if (!rc)
-		rc = gpu_run_allocate(&b.r, &(struct gpu_part){ "levels", 4 * b.r.graph.n, &b.level }, 1);
+		rc = gpu_run_allocate(&r, &(struct gpu_part){ "levels", 4 * r.graph.n, &b.level }, 1);
 	if (!rc)
-		rc = gpu_fill(b.r.gpu, b.level, 0xff, 4 * b.r.graph.n, err);
+		rc = gpu_fill(r.gpu, b.level, 0xff, 4 * r.graph.n, err);
 	if (!rc)
-		rc = gpu_upload(b.r.gpu, b.level + 4 * opt->source, &zero, 4, err);
+		rc = gpu_upload(r.gpu, b.level + 4 * opt->source, &zero, 4, err);
 	if (!rc && opt->kernel != GTU_KERNEL_AUTO)
-		gtu_phase(&b.r.phases, "traverse");
+		gtu_phase(&r.phases, "traverse");
 	if (!rc)
 		rc = opt->kernel == GTU_KERNEL_AUTO ? direction_optimizing(&b) : run_paper_kernels(&b);
 	if (!rc)
-		rc = gpu_bfs_result(&b.r, b.level, b.r.g->row, b.r.graph.n, level);
-	return gpu_run_end(&b.r, rc);
+		rc = gpu_bfs_result(&r, b.level, r.g->row, r.graph.n, level);
+	return gpu_run_end(&r, rc);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Weakly connected components: sampling from the cache, then the lists of vertices outside the
- * giant component.
+ * Weakly connected components: sampling, or a search in lists on the card, then the lists of vertices outside
+ * the giant component.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -15,8 +15,8 @@
 
 struct components {
 	struct gpu_run r;
-	struct gpu_forest f;
-	CUdeviceptr active[2];
+	bool in_place;			/* search or sample the lists, which are on the card, not the cache */
+	CUdeviceptr label, queue, answer, active[2];
 };
 
 int gpu_components_flatten(struct gpu_run *r, CUdeviceptr label)
@@ -33,10 +33,9 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-int gpu_components_giant(struct gpu_run *r, const struct gpu_forest *f, uint32_t *giant, uint32_t *votes)
+static int giant_of(struct gpu_run *r, CUdeviceptr label, CUdeviceptr samples, uint32_t *giant, uint32_t *votes)
 {
 	uint32_t answer[GPU_SAMPLES], i, run = 0;
-	CUdeviceptr label = f->label, samples = f->answer;
 	void *args[] = { &label, &samples, NULL };
 	int rc = gpu_run_launch(r, "components_ask", NULL, false, GPU_SAMPLES, args);
 
@@ -56,27 +55,32 @@ int gpu_components_giant(struct gpu_run *r, const struct gpu_forest *f, uint32_t
 	return 0;
 }
 
-int gpu_components_join(struct gpu_run *r, const struct gpu_forest *f, uint32_t giant, uint32_t slice)
+int gpu_components_join_items(struct gpu_run *r, CUdeviceptr label, CUdeviceptr queue, uint64_t items)
 {
-	CUdeviceptr label = f->label, queue = f->queue;
-	uint64_t items;
-	void *collect[] = { &label, &giant, &slice, &queue, NULL }, *join[] = { &label, NULL };
+	void *join[] = { &label, NULL };
+	int rc = items ? gpu_run_launch_items(r, &r->graph, "components_join", NULL, queue, items, join) : 0;
+
+	return rc ? rc : gpu_components_flatten(r, label);
+}
+
+int gpu_components_join(struct gpu_run *r, CUdeviceptr label, CUdeviceptr queue, uint32_t giant, uint32_t slice)
+{
+	void *collect[] = { &label, &giant, &slice, &queue, NULL };
 	int rc = gpu_run_clear(r);
 
 	if (!rc)
 		rc = gpu_run_launch_vertices(r, &r->graph, "components_collect", NULL, true, collect);
 	if (!rc)
 		rc = gpu_run_read(r);
-	items = r->counters.items;
-	if (!rc && items)
-		rc = gpu_run_launch_items(r, &r->graph, "components_join", NULL, queue, items, join);
-	return rc ? rc : gpu_components_flatten(r, label);
+	return rc ? rc : gpu_components_join_items(r, label, queue, r->counters.items);
 }
 
 /* Whether @share of the vertices with edges have the label of @votes samples. */
-static bool joined(const struct gpu_run *r, uint32_t votes, double share)
+static bool joined(const struct components *c, uint32_t votes, double share)
 {
-	return votes * (double)(r->graph.end - r->graph.first) >= share * GPU_SAMPLES * (double)r->gpu->placed.connected;
+	const struct gpu_run *r = &c->r;
+
+	return votes * (double)r->graph.n >= share * GPU_SAMPLES * (double)r->gpu->placed.connected;
 }
 
 /*
@@ -84,49 +88,104 @@ static bool joined(const struct gpu_run *r, uint32_t votes, double share)
  * the lists leaves about exp(-fd) of the others' vertices elsewhere, whose lists are read as well, with an own
  * line each: f + c exp(-fd) is least for f = ln(cd) / d.
  */
-static uint32_t slices(const struct gpu_run *r)
+static uint32_t slices(const struct components *c)
 {
+	const struct gpu_run *r = &c->r;
 	const double degree = (double)r->graph.m / (double)(r->gpu->placed.connected + 1),
 		     cost = 1 + LINE / (gpu_entry_bytes(r->gpu) * degree + 1), share = log(fmax(cost * degree, 2)) / fmax(degree, 1);
 
 	return (uint32_t)fmin(fmax(round(1 / share), SLICES_LEAST), SLICES_MOST);
 }
 
-/* Join vertices with a few neighbours each; the giant component is that of the most frequent label, by *votes samples. */
-static int sample(struct gpu_run *r, struct gpu_forest *f, uint32_t *votes)
+/* Join vertices with a few neighbours each; *giant: the most frequent label, by *votes samples. */
+static int sample(struct components *c, bool skips, uint32_t *giant, uint32_t *votes)
 {
-	const uint32_t rounds = f->in_place ? GPU_CACHE_MAX : r->graph.cache_degree;
+	struct gpu_run *r = &c->r;
+	const uint32_t rounds = c->in_place ? GPU_CACHE_MAX : r->graph.cache_degree;
 	uint32_t i;
-	void *args[] = { &f->label, &i, &f->giant, NULL }, *link[] = { &f->label, NULL };
-	int rc = gpu_run_launch(r, f->in_place ? "components_link" : "components_begin", NULL, f->in_place, r->graph.n, link);
+	void *args[] = { &c->label, &i, giant, NULL }, *link[] = { &c->label, NULL };
+	int rc = 0;
 
-	if (!rc && f->in_place)
-		rc = gpu_components_flatten(r, f->label);
-	for (i = 0; i < rounds && !rc && !(f->in_place && joined(r, *votes, ENOUGH)); i++) {
-		rc = gpu_run_launch(r, f->in_place ? "components_join_one" : "components_sample", NULL, f->in_place, r->graph.n, args);
+	if (c->in_place)
+		rc = gpu_run_launch(r, "components_link", NULL, true, r->graph.n, link);
+	if (!rc && c->in_place)
+		rc = gpu_components_flatten(r, c->label);
+	for (i = 0; i < rounds && !rc && !(c->in_place && joined(c, *votes, ENOUGH)); i++) {
+		rc = gpu_run_launch(r, c->in_place ? "components_join_one" : "components_sample", NULL, c->in_place, r->graph.n, args);
 		if (!rc)
-			rc = gpu_components_flatten(r, f->label);
-		if (!rc && f->skips)
-			rc = gpu_components_giant(r, f, &f->giant, votes);
+			rc = gpu_components_flatten(r, c->label);
+		if (!rc && skips)
+			rc = giant_of(r, c->label, c->answer, giant, votes);
 	}
 	return rc;
 }
 
-int gpu_components_hook(struct gpu_run *r, struct gpu_forest *f)
+/* Label a connected set of vertices, and join the others with their neighbours. */
+static int join_others(struct components *c, struct gpu_component *found)
 {
-	uint32_t votes = 0, rest = GPU_SLICE_ALL;
-	int rc;
+	struct gpu_run *r = &c->r;
+	uint32_t flip = ~0u;
+	CUdeviceptr isolated = r->gpu->placed.isolated.device;
+	void *least[] = { &found->visited, &isolated, &c->answer, NULL },
+	     *paint[] = { &found->visited, &isolated, &c->answer, &c->label, NULL },
+	     *collect[] = { &found->visited, &flip, &found->queue, NULL };
+	int rc = gpu_fill(r->gpu, c->answer, 0xff, 4, r->err);
 
-	f->giant = GPU_NO_VERTEX;
-	rc = sample(r, f, &votes);
+	if (!rc)
+		rc = gpu_run_launch(r, "components_least", NULL, false, r->graph.n / 32 + 1, least);
+	if (!rc)
+		rc = gpu_run_launch(r, "components_paint", NULL, false, r->graph.n, paint);
+	if (!rc)
+		rc = gpu_run_clear(r);
+	if (!rc)
+		rc = gpu_run_launch(r, "bfs_collect_bits", NULL, true, r->graph.n / 32 + 1, collect);
+	if (!rc)
+		rc = gpu_run_read(r);
+	return rc || !r->counters.items ? rc : gpu_components_join_items(r, c->label, found->queue, r->counters.items);
+}
+
+/*
+ * Find most of the giant component by a search; *done: it was found, and the labels are complete. Sampling needs less
+ * memory.
+ */
+static int search(struct components *c, bool *done)
+{
+	struct gpu_component found;
+	int rc = gpu_bfs_component(&c->r, &found);
+
+	c->queue = found.queue;
+	if (rc == GTU_ERR_NOMEM)
+		return gpu_run_allocate(&c->r, &(struct gpu_part){ "queue", gpu_run_queue_bytes(&c->r), &c->queue }, 1);
+	*done = !rc && 2 * found.vertices >= c->r.gpu->placed.connected;
+	return *done ? join_others(c, &found) : rc;
+}
+
+static int hook(struct components *c)
+{
+	struct gpu_run *r = &c->r;
+	/*
+	 * skipping is only valid if each edge is stored at both ends: a directed edge may be stored
+	 * in the giant only
+	 */
+	bool skips = r->undirected && r->whole;
+	uint32_t giant = GPU_NO_VERTEX, votes = 0, rest = GPU_SLICE_ALL;
+	bool done = false;
+	int rc = c->in_place ? search(c, &done) : 0;
+
+	r->stats->iterations = 1;
+	if (rc || done)
+		return rc;
+	rc = sample(c, skips, &giant, &votes);
 	/* without cached neighbours, or with few, less than half of the vertices with edges are joined */
-	if (!rc && f->skips && !joined(r, votes, 0.5)) {
-		rest = GPU_SLICE_REST | slices(r);
-		rc = gpu_components_join(r, f, GPU_NO_VERTEX, slices(r));
+	if (!rc && skips && !joined(c, votes, 0.5)) {
+		rest = GPU_SLICE_REST | slices(c);
+		rc = gpu_components_join(r, c->label, c->queue, GPU_NO_VERTEX, slices(c));
 		if (!rc)
-			rc = gpu_components_giant(r, f, &f->giant, &votes);
+			rc = giant_of(r, c->label, c->answer, &giant, &votes);
 	}
-	return rc ? rc : gpu_components_join(r, f, f->giant, rest);
+	if (!rc)
+		rc = gpu_components_join(r, c->label, c->queue, giant, rest);
+	return rc;
 }
 
 static int run_paper_kernels(struct components *c)
@@ -137,7 +196,7 @@ static int run_paper_kernels(struct components *c)
 	 * again
 	 */
 	uint32_t all_vertices = !r->undirected || !r->whole;
-	void *args[] = { &c->f.label, &c->active[0], &c->active[1], &all_vertices, NULL };
+	void *args[] = { &c->label, &c->active[0], &c->active[1], &all_vertices, NULL };
 	int rc = gpu_fill(r->gpu, c->active[0], 1, r->graph.n, r->err);
 
 	while (!rc) {
@@ -159,24 +218,27 @@ static int run_paper_kernels(struct components *c)
 static int prepare(struct components *c)
 {
 	struct gpu_run *r = &c->r;
-	void *args[] = { &c->f.label, NULL };
+	void *args[] = { &c->label, NULL };
 	const struct gpu_part part[] = {
-		{ "labels", 4 * r->graph.n, &c->f.label }, { "samples", 4 * GPU_SAMPLES, &c->f.answer },
-		{ "queue", gpu_run_queue_bytes(r), &c->f.queue },
+		{ "labels", 4 * r->graph.n, &c->label }, { "samples", 4 * GPU_SAMPLES, &c->answer },
+		{ "queue", gpu_run_queue_bytes(r), &c->queue },
 	}, paper[] = {
-		{ "labels", 4 * r->graph.n, &c->f.label }, { "active vertices", r->graph.n, &c->active[0] },
+		{ "labels", 4 * r->graph.n, &c->label }, { "active vertices", r->graph.n, &c->active[0] },
 		{ "vertices active next", r->graph.n, &c->active[1] },
 	};
 	int rc;
 
 	/* samples would join vertices outside the range */
-	if (!r->whole || c->f.in_place)
+	if (!r->whole || c->in_place)
 		r->graph.cache_degree = 0;
-	rc = gpu_run_allocate(r, r->opt->kernel == GTU_KERNEL_AUTO ? part : paper, 3);
+	/* the search has a queue, and components_link or the search writes all labels */
+	rc = gpu_run_allocate(r, r->opt->kernel == GTU_KERNEL_AUTO ? part : paper, c->in_place ? 2 : 3);
 	if (!rc)
 		rc = gpu_wait(r->gpu, "setting up", r->err);
+	if (rc || c->in_place)
+		return rc;
 	gtu_phase(&r->phases, "traverse");
-	return rc || r->opt->kernel == GTU_KERNEL_AUTO ? rc : gpu_run_launch(r, "components_begin", NULL, false, r->graph.n, args);
+	return gpu_run_launch(r, "components_begin", NULL, false, r->graph.n, args);
 }
 
 int gpu_components(struct gtu_device *dev, const struct gtu_algorithm_options *opt, void *component,
@@ -185,23 +247,20 @@ int gpu_components(struct gtu_device *dev, const struct gtu_algorithm_options *o
 	const struct gpu *gpu = dev->backend;
 	const struct gtu_graph *g = gpu->placed.graph;
 	struct components c = {
-		.f.in_place = gpu->placement.edges == GTU_EDGES_DEVICE && gpu->placement.edge_bytes && opt->kernel == GTU_KERNEL_AUTO &&
+		.in_place = gpu->placement.edges == GTU_EDGES_DEVICE && gpu->placement.edge_bytes && opt->kernel == GTU_KERNEL_AUTO &&
 			    !(g->flags & GTU_GRAPH_DIRECTED) && !opt->first_vertex && (!opt->end_vertex || opt->end_vertex == g->n),
 	};
 	/* filling the cache takes longer than the run without it: neighbours are used that a search has cached */
 	int rc = gpu_run_begin(&c.r, dev, "components", opt, stats, GPU_CACHE_EMPTY, err);
 
 	if (!rc && c.r.graph.n) {
-		/* a directed edge may be stored in the giant component only */
-		c.f.skips = c.r.undirected && c.r.whole;
-		c.r.stats->iterations = opt->kernel == GTU_KERNEL_AUTO;
 		rc = prepare(&c);
 		if (!rc)
-			rc = opt->kernel == GTU_KERNEL_AUTO ? gpu_components_hook(&c.r, &c.f) : run_paper_kernels(&c);
+			rc = opt->kernel == GTU_KERNEL_AUTO ? hook(&c) : run_paper_kernels(&c);
 		if (!rc)
 			rc = gpu_run_read(&c.r);
 		if (!rc)
-			rc = gpu_visit_result(&c.r, component, c.f.label);
+			rc = gpu_visit_result(&c.r, component, c.label);
 		c.r.stats->vertices = c.r.graph.n;
 		c.r.stats->edges = c.r.graph.m;
 	}

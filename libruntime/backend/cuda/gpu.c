@@ -9,7 +9,6 @@
 #define BLOCKS_MAX	0x7fffffffu
 #define PART		(4ull << 30)	/* bytes of a registration, where one for all was refused */
 #define PART_ALIGN	(2ull << 20)	/* parts end between pages, also between large ones */
-#define BLOCKS_A_PROCESSOR 8		/* maximum blocks of 256 threads on a multiprocessor */
 
 typedef unsigned long long ull;
 
@@ -240,6 +239,20 @@ int gpu_download(struct gpu *gpu, void *to, CUdeviceptr from, uint64_t bytes, st
 	return rc ? gtu_cuda_fail(&gpu->api, rc, err, "cuMemcpyDtoH of %llu bytes", (ull)bytes) : 0;
 }
 
+int gpu_upload_async(struct gpu *gpu, CUdeviceptr to, const void *from, uint64_t bytes, struct gtu_error *err)
+{
+	CUresult rc = gpu->api.cuMemcpyHtoDAsync_v2(to, from, bytes, NULL);
+
+	return rc ? gtu_cuda_fail(&gpu->api, rc, err, "cuMemcpyHtoDAsync of %llu bytes", (ull)bytes) : 0;
+}
+
+int gpu_download_async(struct gpu *gpu, void *to, CUdeviceptr from, uint64_t bytes, struct gtu_error *err)
+{
+	CUresult rc = gpu->api.cuMemcpyDtoHAsync_v2(to, from, bytes, NULL);
+
+	return rc ? gtu_cuda_fail(&gpu->api, rc, err, "cuMemcpyDtoHAsync of %llu bytes", (ull)bytes) : 0;
+}
+
 int gpu_fill(struct gpu *gpu, CUdeviceptr to, uint8_t value, uint64_t bytes, struct gtu_error *err)
 {
 	CUresult rc = bytes ? gpu->api.cuMemsetD8Async(to, value, bytes, NULL) : CUDA_SUCCESS;
@@ -261,14 +274,25 @@ static int find_kernel(struct gpu *gpu, const char *kernel, CUfunction *f, struc
 	return rc ? gtu_cuda_fail(&gpu->api, rc, err, "cuModuleGetFunction of %s", kernel) : 0;
 }
 
+/* Blocks of a kernel that run at the same time: more of them would leave processors idle at the end. */
+static int resident_blocks(struct gpu *gpu, const char *kernel, CUfunction f, uint64_t *blocks, struct gtu_error *err)
+{
+	int resident = 0;
+	CUresult rc = gpu->api.cuOccupancyMaxActiveBlocksPerMultiprocessor(&resident, f, GPU_BLOCK, 0);
+
+	*blocks = (uint64_t)gpu->info.multiprocessors * (resident > 0 ? (unsigned)resident : 1);
+	return rc ? gtu_cuda_fail(&gpu->api, rc, err, "cuOccupancyMaxActiveBlocksPerMultiprocessor of %s", kernel) : 0;
+}
+
 int gpu_launch(struct gpu *gpu, const char *kernel, uint64_t threads, void **args, struct gtu_error *err)
 {
-	uint64_t blocks = (threads + GPU_BLOCK - 1) / GPU_BLOCK,
-		 max = (uint64_t)gpu->info.multiprocessors * BLOCKS_A_PROCESSOR;
+	uint64_t blocks = (threads + GPU_BLOCK - 1) / GPU_BLOCK, max;
 	CUfunction f;
 	CUresult code;
 	int rc = find_kernel(gpu, kernel, &f, err);
 
+	if (!rc)
+		rc = resident_blocks(gpu, kernel, f, &max, err);
 	if (rc)
 		return rc;
 	/*
@@ -310,14 +334,12 @@ int gpu_launch_together(struct gpu *gpu, const char *kernel, unsigned blocks, vo
 	CUfunction f;
 	CUresult code;
 	uint64_t most;
-	int rc = find_kernel(gpu, kernel, &f, err), resident = 0;
+	int rc = find_kernel(gpu, kernel, &f, err);
 
+	if (!rc)
+		rc = resident_blocks(gpu, kernel, f, &most, err);
 	if (rc)
 		return rc;
-	code = gpu->api.cuOccupancyMaxActiveBlocksPerMultiprocessor(&resident, f, GPU_BLOCK, 0);
-	if (code)
-		return gtu_cuda_fail(&gpu->api, code, err, "cuOccupancyMaxActiveBlocksPerMultiprocessor of %s", kernel);
-	most = (uint64_t)gpu->info.multiprocessors * (resident > 0 ? (unsigned)resident : 1);
 	if (blocks > most)
 		blocks = (unsigned)most;
 	code = gpu->api.cuLaunchCooperativeKernel(f, blocks, 1, 1, GPU_BLOCK, 1, 1, 0, NULL, args);

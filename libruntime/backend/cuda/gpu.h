@@ -40,6 +40,7 @@ struct gpu_placed {
 	const struct gtu_graph *graph;
 	struct gtu_placement_options options;
 	struct gpu_memory row, list, weight, cache;
+	struct gpu_memory isolated;	/* a bit for each vertex without edges */
 	struct gpu_memory index;	/* of a compressed list: one word per vertex, then the table of long lists */
 	enum gpu_cache holds;
 	struct gpu_graph args;		/* kernel arguments; each run sets counters and vertex range */
@@ -47,6 +48,7 @@ struct gpu_placed {
 	double weight_min, weight_max, weight_mean;
 	uint64_t bad_weight;		/* first edge whose weight is negative or no number; m: none */
 	uint64_t connected;		/* vertices with edges */
+	uint64_t busiest;		/* a vertex with the most edges */
 	bool any_width;			/* the caller did not choose the entry width */
 	struct gpu_memory bits_list;	/* the bit-packed list, allocated on first use */
 	uint32_t bits;
@@ -63,6 +65,7 @@ struct gpu {
 	CUmodule module;
 	struct gtu_gpu_info info;
 	uint64_t shared_bytes;		/* most shared memory of a thread block */
+	struct gpu_counters *counters;	/* a run's, as copied last, in pinned memory */
 	struct gpu_placed placed, aside;	/* aside: see gpu_placement_swap() */
 	struct gtu_placement placement, placement_aside;
 	struct gpu_placed back;		/* the transposed lists of a directed graph, for pulling */
@@ -97,6 +100,9 @@ int gpu_touch(struct gpu *gpu, const struct gpu_memory *memory, struct gtu_error
 
 int gpu_upload(struct gpu *gpu, CUdeviceptr to, const void *from, uint64_t bytes, struct gtu_error *err);
 int gpu_download(struct gpu *gpu, void *to, CUdeviceptr from, uint64_t bytes, struct gtu_error *err);
+/* The copies are complete after gpu_wait(), if host memory is pinned. */
+int gpu_upload_async(struct gpu *gpu, CUdeviceptr to, const void *from, uint64_t bytes, struct gtu_error *err);
+int gpu_download_async(struct gpu *gpu, void *to, CUdeviceptr from, uint64_t bytes, struct gtu_error *err);
 int gpu_fill(struct gpu *gpu, CUdeviceptr to, uint8_t value, uint64_t bytes, struct gtu_error *err);
 int gpu_wait(struct gpu *gpu, const char *what, struct gtu_error *err);
 /*
@@ -167,8 +173,8 @@ int gpu_cache_fill(struct gpu *gpu, enum gpu_cache what, struct gtu_error *err);
 /* Whether a bit-packed copy of the list is useful; create it once, and cache some of its tiles. */
 bool gpu_packed_helps(const struct gpu *gpu);
 int gpu_packed_fill(struct gpu *gpu, struct gtu_error *err);
-/* Whether the list's edges in blocks are useful for so many iterations; create them once; drop them (false: there are none). */
-bool gpu_blocks_help(const struct gpu *gpu, bool undirected, uint64_t iterations);
+/* Whether the list's edges in blocks are useful for such a run; create them once; drop them (false: there are none). */
+bool gpu_blocks_help(const struct gpu *gpu, bool undirected, uint64_t connected, uint64_t iterations, double damping);
 int gpu_blocks_fill(struct gpu *gpu, struct gtu_error *err);
 bool gpu_blocks_drop(struct gpu *gpu);
 int gpu_link_measure(struct gpu *gpu, uint32_t edges, uint64_t bytes, uint32_t rounds,
@@ -181,7 +187,7 @@ int gpu_probe(struct gpu *gpu, uint64_t bytes, struct gtu_error *err);
 
 /* ---- run.c ------------------------------------------------------------------------------------- */
 
-#define GPU_BUFFERS 12
+#define GPU_BUFFERS 20
 
 struct gpu_run {
 	const char *name;
@@ -261,9 +267,7 @@ int gpu_run_launch_over(struct gpu_run *r, struct gpu_graph *graph, const char *
 			uint64_t threads, void **args);
 /* The same for a loop of @blocks that stays on the GPU, for the entry's width. */
 int gpu_run_loop(struct gpu_run *r, const char *kernel, const char *suffix, unsigned blocks, void **args);
-/*
- * Reset a step's counters (min to its maximum) before it; read them after it, which synchronizes.
- */
+/* Reset a step's counters before it; read them after it, which synchronizes. */
 int gpu_run_clear(struct gpu_run *r);
 int gpu_run_read(struct gpu_run *r);
 /* gtu_phases_iteration() after gpu_run_read(); @frontier 0: unknown. */
@@ -276,10 +280,11 @@ void gpu_run_iteration(struct gpu_run *r, uint64_t frontier);
 int gpu_widen(int (*fn)(void *arg, uint64_t first, uint64_t end), void *arg, uint64_t n);
 /* "_naive", "_merged", "_aligned"; NULL for AUTO. */
 const char *gpu_run_mode(const struct gpu_run *r);
-/* Allocate 8 bytes for each entry of the blocks until the run's end; false: there are none, or no memory. */
+/* Allocate 4 bytes for each entry of the blocks until the run's end; false: there are none, or no memory. */
 bool gpu_blocks_values(struct gpu_run *r, CUdeviceptr *value);
-/* Add to @sum[v] the contributions of the neighbours of v, by the blocks and their values. */
-int gpu_blocks_pass(struct gpu_run *r, CUdeviceptr value, CUdeviceptr contrib, CUdeviceptr sum);
+#define GPU_FIXED_MOST	4294900000.0	/* of a fixed-point number: a little below 2^32, for rounding */
+/* Add to @sum[v] the contributions of the neighbours of v, by the blocks. @contrib: fixed-point numbers in units of 1 / @scale. */
+int gpu_blocks_pass(struct gpu_run *r, CUdeviceptr value, double scale, CUdeviceptr contrib, CUdeviceptr sum);
 
 /* ---- visit.c: what the algorithms over visit.cuh share ------------------------------------------ */
 

@@ -72,7 +72,7 @@ struct gpu_counters {
 	uint64_t items;			/* work items in the queue that a kernel fills */
 	uint64_t left;			/* vertices in the second queue */
 	uint64_t vertices, edges;	/* vertices reached, and the sum of their degrees */
-	uint64_t min;			/* minimum of the values not taken */
+	uint64_t not_min;		/* complement of the minimum of the values not taken: 0 for none */
 	uint64_t changed;
 	uint64_t ticket;		/* the next item that a warp takes, counted from the number of warps */
 	double dangling, max;		/* PageRank */

@@ -12,17 +12,23 @@
 
 struct pagerank {
 	struct gpu_run r;
-	double damping, dangling;
+	double damping, dangling, bound;	/* bound: no vertex contributes more to a neighbour */
 	uint64_t iterations, tiles;
 	CUdeviceptr rank, sum, contrib, first;
 	CUdeviceptr queue;		/* compressed lists: work items of all vertices */
 	uint64_t items;
 	bool bits;			/* read the bit-packed list */
 	bool blocks;			/* read the edges in blocks, of which */
-	CUdeviceptr value;		/* each has a value */
+	CUdeviceptr value;		/* each has a value, */
+	double scale;			/* in units of 1 / scale, as contributions are; 0: they are doubles */
 	struct gpu_graph *back;		/* the lists that lead to each vertex */
 	bool pulls;			/* there are such lists */
 };
+
+static double damping_of(const struct gtu_algorithm_options *opt)
+{
+	return opt->damping == 0 ? DAMPING : opt->damping;
+}
 
 static uint64_t iterations_of(const struct gtu_algorithm_options *opt)
 {
@@ -33,7 +39,7 @@ int gpu_pagerank_parameters(const struct gpu_run *r, double *damping, uint64_t *
 {
 	const struct gtu_algorithm_options *opt = r->opt;
 
-	*damping = opt->damping == 0 ? DAMPING : opt->damping;
+	*damping = damping_of(opt);
 	if (!(*damping > 0 && *damping < 1))
 		return gtu_fail(r->err, GTU_ERR_USAGE, "a damping factor of %g is out of "
 				"range: it must be between 0 and 1", *damping);
@@ -55,9 +61,14 @@ static int set_parameters(struct pagerank *p)
 
 static int update(struct pagerank *p, uint32_t begin)
 {
-	void *args[] = { &p->rank, &p->sum, &p->contrib, &p->damping, &p->dangling, &begin, NULL };
+	const double base = (1 - p->damping + p->damping * p->dangling) / (double)p->r.graph.n;
+	void *args[] = { &p->rank, &p->sum, &p->contrib, &p->scale, &p->damping, &p->dangling, &begin, NULL };
 	int rc = gpu_run_clear(&p->r);
 
+	/* of d neighbours, none contributes more than the bound: a rank is at most base + damping * d * bound */
+	p->bound = begin ? 1 / (double)p->r.graph.n : base + p->damping * p->bound;
+	if (p->blocks)
+		p->scale = GPU_FIXED_MOST / p->bound;
 	if (!rc)
 		rc = gpu_run_launch(&p->r, "pagerank_update", NULL, false, p->r.graph.n, args);
 	if (!rc)
@@ -77,7 +88,7 @@ static int pass(struct pagerank *p)
 	void *compressed[] = { &p->queue, &p->items, &p->contrib, &p->sum, NULL };
 
 	if (p->blocks)
-		return gpu_blocks_pass(&p->r, p->value, p->contrib, p->sum);
+		return gpu_blocks_pass(&p->r, p->value, p->scale, p->contrib, p->sum);
 	if (p->queue)
 		return gpu_run_launch_over(&p->r, p->back, p->pulls ? "pagerank_pull" : "pagerank_push", NULL, true,
 					   p->items * 32, compressed);
@@ -154,7 +165,8 @@ int gpu_pagerank(struct gtu_device *dev, const struct gtu_algorithm_options *opt
 	struct pagerank p = { .bits = opt->kernel == GTU_KERNEL_AUTO && gpu_packed_helps(gpu) && undirected };
 	int rc;
 
-	p.blocks = opt->kernel == GTU_KERNEL_AUTO && gpu_blocks_help(gpu, undirected, iterations_of(opt));
+	p.blocks = opt->kernel == GTU_KERNEL_AUTO &&
+		   gpu_blocks_help(gpu, undirected, gpu->placed.connected, iterations_of(opt), damping_of(opt));
 	rc = gpu_run_begin(&p.r, dev, "pagerank", opt, stats,
 			   p.bits ? GPU_CACHE_BITS : p.blocks ? GPU_CACHE_BLOCKS : GPU_CACHE_PREFIX, err);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * PageRank's edges in blocks (kernels/pagerank_blocks.cuh): a second form of a list on the card, in 4 bytes per
- * edge, made by the first run that uses it. A run adds 8 bytes per edge for values. Without memory for them, runs
+ * edge, made by the first run that uses it. A run adds 4 bytes per edge for values. Without memory for them, runs
  * read the list.
  */
 #include <stdio.h>
@@ -10,14 +10,16 @@
 #include "gpu.h"
 
 #define BITS_MOST	14u		/* a range and one vertex more fit into 16 bits */
-#define ITERATIONS_LEAST 10u		/* making the blocks takes as long as they save in so many iterations */
-#define EDGE_BYTES	12u		/* of blocks and values */
+#define ITERATIONS_LEAST 6u		/* making the blocks takes as long as they save in so many iterations */
+#define EDGE_BYTES	8u		/* of blocks and values */
+#define ENTRIES_MOST	(1ull << 33)	/* a quarter of the entries, which blocks add, is counted in 32 bits */
+#define ERROR_MOST	1e-7		/* of a rank, by fixed-point numbers */
 #define BLOCKS_A_PROCESSOR 16u		/* thread blocks of a kernel, at least, so that processors end together */
 
-/* Bytes of shared memory for a range's values, and one for entries that fill up. */
+/* Bytes of shared memory for a range's sums. */
 static uint64_t range_bytes(uint32_t bits)
 {
-	return 8 * ((1ull << bits) + 1);
+	return 8ull << bits;
 }
 
 static uint32_t bits_of(const struct gpu *gpu)
@@ -40,7 +42,18 @@ static uint64_t divide_bytes(const struct gpu *gpu)
 	return 12ull * ranges_of(gpu) + 4 + (2ull << bits_of(gpu));
 }
 
-bool gpu_blocks_help(const struct gpu *gpu, bool undirected, uint64_t iterations)
+/*
+ * The greatest error of a rank by a contribution's fixed-point number, relative to the least rank, (1 - damping) / n. A
+ * contribution is 1 / (n * (1 - damping * s)) at most, where s is the share of vertices without edges.
+ */
+static double error_of(uint64_t n, uint64_t connected, double damping)
+{
+	const double alone = 1 - (double)connected / (double)n;
+
+	return damping / (1 - damping * alone) / (1 - damping) * 0x1p-32;
+}
+
+bool gpu_blocks_help(const struct gpu *gpu, bool undirected, uint64_t connected, uint64_t iterations, double damping)
 {
 	const struct gpu_placed *p = &gpu->placed;
 	const uint64_t most = p->options.gpu_memory;
@@ -48,7 +61,8 @@ bool gpu_blocks_help(const struct gpu *gpu, bool undirected, uint64_t iterations
 	/* the limit of memory for edges holds for these, too */
 	if (most && gpu->placement.list_bytes + EDGE_BYTES * p->args.m > most)
 		return false;
-	return gpu->placement.edges == GTU_EDGES_DEVICE && gpu->placement.edge_bytes && p->args.m && !p->no_blocks &&
+	return gpu->placement.edges == GTU_EDGES_DEVICE && gpu->placement.edge_bytes && p->args.m && p->args.m < ENTRIES_MOST &&
+	       !p->no_blocks && damping > 0 && damping < 1 && error_of(p->args.n, connected, damping) <= ERROR_MOST &&
 	       undirected && 8 * p->args.n > gpu->info.l2_bytes &&
 	       bits_of(gpu) && divide_bytes(gpu) <= gpu->shared_bytes &&
 	       (p->block_start.kind || iterations >= ITERATIONS_LEAST);
@@ -155,7 +169,7 @@ bool gpu_blocks_values(struct gpu_run *r, CUdeviceptr *value)
 
 	if (!p->block_start.kind || r->buffers == GPU_BUFFERS)
 		return false;
-	if (gpu_memory_alloc(r->gpu, GTU_EDGES_DEVICE, 8 * p->block_entries, m, NULL)) {
+	if (gpu_memory_alloc(r->gpu, GTU_EDGES_DEVICE, 4 * p->block_entries, m, NULL)) {
 		snprintf(at->given_up, sizeof(at->given_up), "values of PageRank's blocks of edges, whose memory was refused");
 		return false;
 	}
@@ -164,14 +178,15 @@ bool gpu_blocks_values(struct gpu_run *r, CUdeviceptr *value)
 	return true;
 }
 
-int gpu_blocks_pass(struct gpu_run *r, CUdeviceptr value, CUdeviceptr contrib, CUdeviceptr sum)
+int gpu_blocks_pass(struct gpu_run *r, CUdeviceptr value, double scale, CUdeviceptr contrib, CUdeviceptr sum)
 {
 	struct gpu *gpu = r->gpu;
 	struct gpu_placed *p = &gpu->placed;
 	uint32_t bits = bits_of(gpu), ranges = ranges_of(gpu), parts = parts_of(gpu);
+	double unit = 1 / scale;
 	void *spread[] = { &r->graph, &p->block_from.device, &p->block_start.device, &bits, &ranges, &parts, &contrib, &value };
-	void *gather[] = { &r->graph, &p->block_to.device, &p->block_start.device, &bits, &ranges, &parts, &value, &sum };
-	int rc = launch(gpu, "pagerank_blocks_spread", false, parts, range_bytes(bits), spread, r->err);
+	void *gather[] = { &r->graph, &p->block_to.device, &p->block_start.device, &bits, &ranges, &parts, &value, &sum, &unit };
+	int rc = launch(gpu, "pagerank_blocks_spread", false, parts, range_bytes(bits) / 2, spread, r->err);
 
 	return rc ? rc : launch(gpu, "pagerank_blocks_gather", false, parts, range_bytes(bits), gather, r->err);
 }

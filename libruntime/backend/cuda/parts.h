@@ -21,22 +21,28 @@ static inline double gpu_lines_to_hit(double width, double part, double list)
 	return fmin(list, fmax(1, width / (part * LINE)));
 }
 
-/* Costs of lists on the card, in bytes of its memory: measured on an H100, where a byte takes 0.3 ps */
-#define CARD_WORD	16.0		/* a vertex in a pass over all */
-#define CARD_SEARCH	50.0		/* an unvisited vertex bottom-up, and each LANE_ENTRIES of its list */
+/* Costs of lists on the card, in bytes of its memory: measured on an H100, where a byte takes 0.3 ps, and an H200 */
+#define CARD_PASS	4.0		/* a vertex in a pass over all bits */
+#define CARD_SEARCH	30.0		/* an unvisited vertex bottom-up, and each entry that it looks at */
 #define CARD_VERTEX	200.0		/* a frontier's vertex top-down */
 #define CARD_EDGE	250.0		/* an edge top-down, with random accesses */
+#define CARD_MARK	66.0		/* an edge of a step that only sets bits */
 
-/* Of a bottom-up level over @n vertices with lists of @list entries, when @part of all edges leave the frontier. */
-static inline double gpu_pull_cost_on_card(double n, double unvisited, double part, double list)
+/* Of a bottom-up step over @n vertices with lists of @list entries, when @part of all edges leave the frontier. */
+static inline double gpu_pull_cost(double n, double unvisited, double part, double list)
 {
-	return n * CARD_WORD + unvisited * CARD_SEARCH * (1 + fmin(list, 1 / fmax(part, 1e-9)) / 4);
+	return n * CARD_PASS + unvisited * CARD_SEARCH * (1 + fmin(list, 1 / fmax(part, 1e-9)));
 }
 
-/* Of a top-down level; @collected: vertices among which the frontier must be collected before. */
-static inline double gpu_push_cost_on_card(double frontier, double edges, double collected)
+/* Of a top-down step that queues what it reaches, and of one over @n vertices that only sets bits. */
+static inline double gpu_queue_cost(double frontier, double edges)
 {
-	return frontier * CARD_VERTEX + edges * CARD_EDGE + collected * 2 * CARD_WORD;
+	return frontier * CARD_VERTEX + edges * CARD_EDGE;
+}
+
+static inline double gpu_mark_cost(double frontier, double edges, double n)
+{
+	return frontier * CARD_VERTEX + edges * CARD_MARK + n * CARD_PASS;
 }
 
 /*
@@ -44,6 +50,18 @@ static inline double gpu_push_cost_on_card(double frontier, double edges, double
  * the first.
  */
 int gpu_bfs_result(struct gpu_run *r, CUdeviceptr level, const uint64_t *row, uint64_t n, uint64_t *result);
+
+/* A connected set of vertices: their bits, in which vertices without edges are set, too. */
+struct gpu_component {
+	CUdeviceptr visited, queue;	/* queue: memory for all items, free to use */
+	uint64_t vertices;
+};
+
+/*
+ * Search an undirected graph, whose list is on the card, from its busiest vertex, and stop where the frontier becomes
+ * small or does not grow: *found is most of the giant component where paths are short. Begins the phase "traverse".
+ */
+int gpu_bfs_component(struct gpu_run *r, struct gpu_component *found);
 
 /* ---- sssp.c --------------------------------------------------------------------------------------- */
 
@@ -65,19 +83,9 @@ int gpu_sssp_result(struct gpu_run *r, const struct gpu_distances *d, CUdevicept
 
 /* ---- components.c --------------------------------------------------------------------------------- */
 
-struct gpu_forest {
-	bool in_place;			/* sample the lists, which are on the card, not the cache */
-	bool skips;			/* each edge is stored at both ends: skip the lists of the giant component */
-	CUdeviceptr label, queue, answer;	/* of all vertices; for all work items of the run; GPU_SAMPLES labels */
-	uint32_t giant;			/* a vertex of that component; GPU_NO_VERTEX: no list was skipped */
-};
-
-/* Join the ends of the edges of the run's vertices, and flatten the labels of all, which this sets. */
-int gpu_components_hook(struct gpu_run *r, struct gpu_forest *f);
-/* *giant: the most frequent label among GPU_SAMPLES of the run's vertices, which has some; *votes: its frequency. */
-int gpu_components_giant(struct gpu_run *r, const struct gpu_forest *f, uint32_t *giant, uint32_t *votes);
-/* Process the lists of the run's vertices of @slice not labeled @giant, and flatten the labels. */
-int gpu_components_join(struct gpu_run *r, const struct gpu_forest *f, uint32_t giant, uint32_t slice);
+/* Process the lists of the run's vertices of @slice not labeled @giant, and flatten the labels; or those of @items in @queue. */
+int gpu_components_join(struct gpu_run *r, CUdeviceptr label, CUdeviceptr queue, uint32_t giant, uint32_t slice);
+int gpu_components_join_items(struct gpu_run *r, CUdeviceptr label, CUdeviceptr queue, uint64_t items);
 int gpu_components_flatten(struct gpu_run *r, CUdeviceptr label);
 
 /* ---- pagerank.c ----------------------------------------------------------------------------------- */

@@ -279,8 +279,8 @@ static int search(struct gpu_run *r, uint64_t *distance)
 		if (!active->items)
 			break;
 		rc = step_side(r, active, &side[active == &side[0]]);
-		if (!rc && r->counters.min != UINT64_MAX)
-			*distance = r->counters.min;
+		if (!rc && r->counters.not_min)
+			*distance = ~r->counters.not_min;
 	}
 	return rc;
 }

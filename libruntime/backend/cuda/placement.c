@@ -12,6 +12,8 @@
 #include "gpu.h"
 #include "libruntime/support/graph_access.h"
 
+#define STAGED	(16ull << 20)		/* entries of a part of a list that is copied to the card */
+
 typedef unsigned long long ull;
 
 /* ---- Rows, targets and weights in bounds --------------------------------------------------------- */
@@ -22,16 +24,24 @@ struct copy {
 	uint32_t bits;
 	uint64_t min;			/* minimum of the packed weights */
 	void *list, *weight;		/* destinations; NULL: check only */
+	uint64_t base;			/* the entry that list[0] receives */
 	bool checked;			/* already checked by the encoder */
 	atomic_uint_fast64_t bad;	/* an invalid vertex or entry */
 	atomic_uint_fast64_t connected;	/* vertices with edges */
+	atomic_uint_fast64_t busiest;	/* a vertex with the most edges */
 };
+
+static inline uint64_t degree_of(const struct gtu_graph *g, uint64_t v)
+{
+	return g->row[v + 1] - g->row[v];
+}
 
 static int check_rows(void *arg, uint64_t first, uint64_t end)
 {
 	struct copy *c = arg;
 	const struct gtu_graph *g = c->g;
-	uint64_t v, connected = 0;
+	uint64_t v, connected = 0, busiest = first;
+	uint_fast64_t known = atomic_load(&c->busiest);
 
 	for (v = first; v < end; v++) {
 		if (g->row[v] > g->row[v + 1] || g->row[v + 1] > g->m) {
@@ -39,8 +49,11 @@ static int check_rows(void *arg, uint64_t first, uint64_t end)
 			return GTU_ERR_INPUT;
 		}
 		connected += g->row[v] != g->row[v + 1];
+		busiest = degree_of(g, v) > degree_of(g, busiest) ? v : busiest;
 	}
 	atomic_fetch_add(&c->connected, connected);
+	while (degree_of(g, busiest) > degree_of(g, known) && !atomic_compare_exchange_weak(&c->busiest, &known, busiest))
+		;
 	return 0;
 }
 
@@ -53,6 +66,8 @@ static int copy_entries(void *arg, uint64_t first, uint64_t end)
 	uint64_t e, target, entry;
 	size_t bytes = gtu_weight_bytes(g->weight_type);
 
+	first += c->base;
+	end += c->base;
 	for (e = first; e < end; e++) {
 		target = gtu_graph_target(g, e);
 		if (gtu_unlikely(target >= g->n)) {
@@ -64,7 +79,7 @@ static int copy_entries(void *arg, uint64_t first, uint64_t end)
 		entry = target;
 		if (c->p->packed)
 			entry = target << c->bits | (weight[e] - c->min);
-		gtu_put(c->list, c->p->edge_bytes, e, entry);
+		gtu_put(c->list, c->p->edge_bytes, e - c->base, entry);
 	}
 	if (c->weight)
 		memcpy((char *)c->weight + first * bytes, (const char *)g->weight + first * bytes,
@@ -149,19 +164,21 @@ static int check_graph(struct gpu_placed *p, struct gtu_error *err)
 				"use 4 or 8", g->edge_bytes);
 	if (!gtu_parallel(check_rows, &c, g->n)) {
 		p->connected = atomic_load(&c.connected);
+		p->busiest = atomic_load(&c.busiest);
 		return 0;
 	}
 	v = atomic_load(&c.bad);
 	return gtu_fail_row(g->name, v, g->row[v], g->row[v + 1], g->m, err);
 }
 
-static int copy_list(struct copy *c, struct gtu_error *err)
+/* Copy or check @count entries from c->base on. */
+static int copy_list(struct copy *c, uint64_t count, struct gtu_error *err)
 {
 	uint64_t e;
 
 	if (!c->list && !c->weight && (c->checked || c->g->flags & GTU_GRAPH_CHECKED))
 		return 0;
-	if (!gtu_parallel(copy_entries, c, c->g->m))
+	if (!gtu_parallel(copy_entries, c, count))
 		return 0;
 	e = atomic_load(&c->bad);
 	return gtu_fail(err, GTU_ERR_INPUT,
@@ -172,13 +189,44 @@ static int copy_list(struct copy *c, struct gtu_error *err)
 
 /* ---- Placement -------------------------------------------------------------------------------------- */
 
-/* Copy list and weights to host memory: their placement, or a staging buffer for GPU memory. */
+/* Copy the list to the card in parts: CPUs convert one while the card takes the one before. */
+static int place_on_card(struct gpu *gpu, struct copy *c, struct gtu_error *err)
+{
+	const uint64_t m = c->g->m, width = gpu->placement.edge_bytes, part = m / 2 < STAGED ? m / 2 + 1 : STAGED,
+		       bytes = 2 * part * width;
+	struct gpu_memory pinned;
+	int rc = gpu_memory_alloc(gpu, GTU_EDGES_PINNED, bytes, &pinned, err), ended;
+	/* copies from other memory are slower, and wait */
+	char *stage = rc == GTU_ERR_NOMEM ? malloc(bytes + 1) : pinned.host;
+	unsigned k;
+
+	if (stage)
+		rc = 0;
+	for (k = 0; !rc && c->base < m; c->base += part, k ^= 1) {
+		const uint64_t count = m - c->base < part ? m - c->base : part;
+
+		c->list = stage + k * part * width;
+		rc = copy_list(c, count, err);
+		if (!rc)
+			rc = gpu_wait(gpu, "copying the edge list", err);
+		if (!rc)
+			rc = gpu_upload_async(gpu, gpu->placed.list.device + c->base * width, c->list, count * width, err);
+	}
+	ended = gpu_wait(gpu, "copying the edge list", rc ? NULL : err);
+	c->base = 0;
+	if (!pinned.kind)
+		free(stage);
+	gpu_memory_free(gpu, &pinned);
+	return rc ? rc : ended;
+}
+
+/* Copy list and weights to their placement. */
 static int place_copy(struct gpu *gpu, struct copy *c, struct gtu_error *err)
 {
 	struct gpu_placed *p = &gpu->placed;
 	const struct gtu_placement *at = &gpu->placement;
 	uint64_t m = c->g->m, list = m * at->edge_bytes, weight = m * at->weight_bytes;
-	bool card = at->edges == GTU_EDGES_DEVICE;
+	const bool card = at->edges == GTU_EDGES_DEVICE;
 	int rc = 0;
 
 	if (at->edge_bytes)
@@ -187,19 +235,13 @@ static int place_copy(struct gpu *gpu, struct copy *c, struct gtu_error *err)
 		rc = gpu_memory_alloc(gpu, at->edges, weight, &p->weight, err);
 	if (rc)
 		return rc;
-	c->list = !at->edge_bytes ? NULL : card ? malloc(list + 1) : p->list.host;
-	c->weight = card || !weight ? NULL : p->weight.host;
-	if (!c->list && at->edge_bytes)
-		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for an edge list of %llu bytes", (ull)list);
-	rc = copy_list(c, err);
 	if (card) {
-		if (!rc && at->edge_bytes)
-			rc = gpu_upload(gpu, p->list.device, c->list, list, err);
-		if (!rc && weight)
-			rc = gpu_upload(gpu, p->weight.device, c->g->weight, weight, err);
-		free(c->list);
-		return rc;
+		rc = at->edge_bytes ? place_on_card(gpu, c, err) : copy_list(c, m, err);
+		return rc || !weight ? rc : gpu_upload(gpu, p->weight.device, c->g->weight, weight, err);
 	}
+	c->list = at->edge_bytes ? p->list.host : NULL;
+	c->weight = weight ? p->weight.host : NULL;
+	rc = copy_list(c, m, err);
 	if (!rc && at->edges == GTU_EDGES_MANAGED && at->edge_bytes)
 		rc = gpu_touch(gpu, &p->list, err);
 	if (!rc && at->edges == GTU_EDGES_MANAGED && weight)
@@ -211,7 +253,7 @@ static int place_registered(struct gpu *gpu, struct copy *c, struct gtu_error *e
 {
 	struct gpu_placed *p = &gpu->placed;
 	const struct gtu_graph *g = c->g;
-	int rc = copy_list(c, err);
+	int rc = copy_list(c, g->m, err);
 
 	if (!rc && g->m)
 		rc = gpu_memory_register(gpu, (void *)(uintptr_t)g->col, g->m * g->edge_bytes, false, &p->list,
@@ -289,16 +331,29 @@ static uint32_t next_kind(const struct gpu_plan_input *in, const struct gtu_plac
 	return GTU_EDGES_AUTO;
 }
 
+static void free_rows(struct gpu *gpu)
+{
+	gpu_memory_free(gpu, &gpu->placed.isolated);
+	gpu_memory_free(gpu, &gpu->placed.row);
+}
+
 static int place_rows(struct gpu *gpu, struct gtu_error *err)
 {
 	struct gpu_placed *p = &gpu->placed;
 	const uint64_t bytes = 8 * (p->graph->n + 1);
+	struct gpu_graph rows = { .n = p->graph->n };
+	void *args[] = { &rows, &p->isolated.device };
 	int rc = gpu_memory_alloc(gpu, GTU_EDGES_DEVICE, bytes, &p->row, err);
 
 	if (!rc)
+		rc = gpu_memory_alloc(gpu, GTU_EDGES_DEVICE, (p->graph->n + 31) / 32 * 4, &p->isolated, err);
+	if (!rc)
 		rc = gpu_upload(gpu, p->row.device, p->graph->row, bytes, err);
+	rows.row = p->row.device;
+	if (!rc)
+		rc = gpu_launch(gpu, "bfs_isolated", p->graph->n, args, err);
 	if (rc)
-		gpu_memory_free(gpu, &p->row);
+		free_rows(gpu);
 	return rc;
 }
 
@@ -457,7 +512,7 @@ void gpu_unplace(struct gpu *gpu)
 	gpu_memory_free(gpu, &p->bits_list);
 	gpu_blocks_drop(gpu);
 	free_lists(gpu);
-	gpu_memory_free(gpu, &p->row);
+	free_rows(gpu);
 	gpu_leave(gpu);
 	memset(p, 0, sizeof(*p));
 }

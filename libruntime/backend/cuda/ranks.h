@@ -77,15 +77,21 @@ struct gpu_push {
 	CUdeviceptr queue[2];
 	CUdeviceptr outbox, bitmaps;	/* 4 bytes for each element of an outbox; gpu_push_bitmaps() */
 	uint64_t items;			/* in queue[0] */
-	bool have_queue;		/* else it is made from the vertices at level @now */
+	bool have_queue;		/* else it is made from the bits of the frontier, if they are here, or from the levels */
+	CUdeviceptr bits;		/* of own vertices in the frontier; 0: unknown */
 	uint32_t now;			/* the level of the frontier; the caller counts it up */
 };
 
 /* Bytes of a bitmap of all vertices, and of those of each rank's vertices. */
 uint64_t gpu_push_bits(const struct gpu_ranks *k);
 uint64_t gpu_push_bitmaps(const struct gpu_ranks *k);
-/* Reach @source alone, at level 0, in memory that the caller has allocated; with @skip, own vertices without edges count as visited. */
+/*
+ * Reach @source alone, at level 0, in memory that the caller has allocated; with @skip, own vertices without edges count
+ * as visited.
+ */
 int gpu_push_begin(struct gpu_ranks *k, struct gpu_push *p, uint64_t source, uint32_t skip);
+/* Make p->queue[0] unless it is there. */
+int gpu_push_collect(struct gpu_ranks *k, struct gpu_push *p);
 /* Settle the next level; the counters have its vertices of this rank, and the sum of their degrees. Collective. */
 int gpu_push(struct gpu_ranks *k, struct gpu_push *p);
 
@@ -100,6 +106,11 @@ struct gpu_bits {
 
 /* Allocate @count bitmaps until the run's end. */
 int gpu_bits_begin(struct gpu_ranks *k, struct gpu_bits *b, uint32_t count);
+/* Bytes of the words with the bits of the vertices of @rank, and the address of the first of them in @bits. */
+uint64_t gpu_bits_bytes(const struct gpu_ranks *k, uint32_t rank);
+CUdeviceptr gpu_bits_word(const struct gpu_ranks *k, CUdeviceptr bits, uint32_t rank);
+/* Clear the words of own vertices. */
+int gpu_bits_clear(struct gpu_ranks *k, const struct gpu_bits *b, uint32_t which);
 /* The address of bitmap @which of this rank, by the vertices' numbers. */
 CUdeviceptr gpu_bits_at(const struct gpu_ranks *k, const struct gpu_bits *b, uint32_t which);
 /*
@@ -107,6 +118,15 @@ CUdeviceptr gpu_bits_at(const struct gpu_ranks *k, const struct gpu_bits *b, uin
  * set them, and do so again before one changes them. Collective.
  */
 int gpu_bits_join(struct gpu_ranks *k, struct gpu_bits *b, uint32_t which, CUdeviceptr all, CUdeviceptr also);
+
+/* ---- ranks_bfs.c ------------------------------------------------------------------------------------ */
+
+/*
+ * Search an undirected graph from its busiest vertex until the frontier becomes small or does not grow: *visited has the
+ * bits of the own vertices that were reached, and of those without edges; *reached: their number in all ranks, of
+ * *connected with edges. *queue: memory for the items of own vertices. Collective.
+ */
+int gpu_ranks_component(struct gpu_ranks *k, CUdeviceptr *visited, CUdeviceptr *queue, uint64_t *reached, uint64_t *connected);
 
 /* ---- ranks_link.c ------------------------------------------------------------------------------- */
 

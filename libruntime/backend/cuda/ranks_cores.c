@@ -135,7 +135,7 @@ static int peel_all(struct cores *c)
 		sum[1] = 0;
 		if (!rc)
 			rc = take_due(c, &sum[1]);
-		least = k->r.counters.min;
+		least = ~k->r.counters.not_min;
 		sum[0] = c->removed;
 		rc = gtu_agree(k->x, rc, sum, 2);
 		if (rc)

@@ -177,11 +177,16 @@ static int peer_exchange(struct gpu_ranks *k, bool into_inbox)
 	struct gpu *gpu = k->r.gpu;
 	CUdeviceptr *all = malloc((uint64_t)k->size * k->size * sizeof(*all)), from;
 	CUresult code;
+	uint64_t none = 0;
 	uint32_t i;
 	int rc = all ? gpu_wait(gpu, k->r.name, k->x->err) : gtu_outbox_full(k->x);
 
 	if (!rc)
 		rc = ranks->all_gather(ranks->context, k->send, k->size * sizeof(*all), all, k->x->err);
+	if (rc) {
+		free(all);
+		return rc;
+	}
 	for (i = 0; i < k->size && !rc; i++) {
 		if (!k->receive_bytes[i])
 			continue;
@@ -197,11 +202,12 @@ static int peer_exchange(struct gpu_ranks *k, bool into_inbox)
 	}
 	free(all);
 	k->link->held = into_inbox && k->link->way == GTU_EXCHANGE_LOADS;
-	if (rc || k->link->held)
+	if (k->link->held)
 		return rc;
-	rc = gpu_wait(gpu, k->r.name, k->x->err);
-	/* the others may change their memory again */
-	return rc ? rc : ranks->barrier(ranks->context, k->x->err);
+	if (!rc)
+		rc = gpu_wait(gpu, k->r.name, k->x->err);
+	/* then the others may change their memory again, and a rank that failed may free it */
+	return gtu_agree(k->x, rc, &none, 1);
 }
 
 /* ---- Through host memory ------------------------------------------------------------------------------ */

@@ -10,10 +10,12 @@
 struct pagerank {
 	struct gpu_ranks *k;
 	double damping, dangling, change;
+	double bound, scale;		/* as in pagerank.c: with blocks, contributions are fixed-point numbers */
 	uint64_t iterations, tiles, items;
 	bool pulls;
 	CUdeviceptr rank;		/* of own vertices */
-	CUdeviceptr contrib;		/* of all */
+	CUdeviceptr contrib;		/* of all, */
+	uint32_t width;			/* of so many bytes */
 	CUdeviceptr sum;		/* of own, or if ranks push, of all */
 	CUdeviceptr first, queue;	/* tiles; compressed lists: work items */
 	bool blocks;			/* pull by the edges in blocks, of which */
@@ -31,8 +33,12 @@ static int update(struct pagerank *p, uint32_t begin, int rc)
 {
 	struct gpu_ranks *k = p->k;
 	CUdeviceptr sum = sum_by_number(p);
-	void *args[] = { &p->rank, &sum, &p->contrib, &p->damping, &p->dangling, &begin, NULL };
+	const double n = (double)k->run->graph->n, base = (1 - p->damping + p->damping * p->dangling) / n;
+	void *args[] = { &p->rank, &sum, &p->contrib, &p->scale, &p->damping, &p->dangling, &begin, NULL };
 	uint64_t none = 0;
+
+	p->bound = begin ? 1 / n : base + p->damping * p->bound;
+	p->scale = p->blocks ? GPU_FIXED_MOST / p->bound : 0;
 
 	if (!rc)
 		rc = gpu_run_clear(&k->r);
@@ -53,10 +59,10 @@ static int gather(struct pagerank *p)
 	uint32_t i;
 
 	for (i = 0; i < k->size; i++) {
-		k->send[i] = p->contrib + 8 * k->first;
-		k->send_bytes[i] = 8 * k->own;
-		k->receive[i] = p->contrib + 8 * k->cut[i];
-		k->receive_bytes[i] = 8 * gpu_ranks_range(k, i);
+		k->send[i] = p->contrib + p->width * k->first;
+		k->send_bytes[i] = p->width * k->own;
+		k->receive[i] = p->contrib + p->width * k->cut[i];
+		k->receive_bytes[i] = p->width * gpu_ranks_range(k, i);
 	}
 	return gpu_link_exchange(k, GTU_CARGO_VALUES, false);
 }
@@ -96,8 +102,10 @@ static int pass(struct pagerank *p)
 
 	if (rc)
 		return rc;
+	if (p->blocks && !r->graph.m)
+		return 0;
 	if (p->blocks)
-		return gpu_blocks_pass(r, p->value, p->contrib, sum);
+		return gpu_blocks_pass(r, p->value, p->scale, p->contrib, sum);
 	if (p->queue)
 		return gpu_run_launch(r, p->pulls ? "pagerank_pull" : "pagerank_push", NULL, true, p->items * 32, items);
 	if (p->pulls)
@@ -133,14 +141,27 @@ static int prepare(struct pagerank *p)
 	return rc;
 }
 
-/* Divide the list of an undirected graph into blocks, if that helps. */
+/* Divide the list of an undirected graph into blocks, if that helps all ranks. Collective. */
 static int fill_blocks(struct pagerank *p)
 {
-	struct gpu_run *r = &p->k->r;
+	struct gpu_ranks *k = p->k;
+	struct gpu_run *r = &k->r;
+	uint64_t sum = r->gpu->placed.connected;
+	int rc = gtu_agree(k->x, 0, &sum, 1);
 
-	p->blocks = gpu_blocks_help(r->gpu, p->pulls, p->iterations);
+	if (rc)
+		return rc;
+	p->blocks = gpu_blocks_help(r->gpu, p->pulls, sum, p->iterations, p->damping);
 	gtu_phase(&r->phases, "cache");
-	return p->blocks ? gpu_cache_fill(r->gpu, GPU_CACHE_BLOCKS, r->err) : 0;
+	rc = p->blocks ? gpu_cache_fill(r->gpu, GPU_CACHE_BLOCKS, r->err) : 0;
+	gtu_phase(&r->phases, "setup");
+	if (!rc)
+		rc = prepare(p);
+	sum = p->blocks || !r->graph.m;
+	rc = gtu_agree(k->x, rc, &sum, 1);
+	p->blocks = sum == k->size;
+	p->width = p->blocks ? 4 : 8;
+	return rc;
 }
 
 static int iterate(struct pagerank *p)
@@ -150,11 +171,9 @@ static int iterate(struct pagerank *p)
 	uint64_t none = 0;
 	int rc = fill_blocks(p);
 
-	gtu_phase(&r->phases, "setup");
-	if (!rc)
-		rc = prepare(p);
 	gtu_phase(&r->phases, "traverse");
-	rc = update(p, 1, rc);
+	if (!rc)
+		rc = update(p, 1, 0);
 	while (!rc && r->stats->iterations < p->iterations) {
 		gtu_phase(&r->phases, "exchange");
 		if (p->pulls)

@@ -10,14 +10,13 @@
 int gpu_push_begin(struct gpu_ranks *k, struct gpu_push *p, uint64_t source, uint32_t skip)
 {
 	const uint32_t zero = 0;
-	void *visited[] = { &p->visited, &skip, NULL }, *reach[] = { &p->visited, &source, NULL };
+	CUdeviceptr isolated = k->r.gpu->placed.isolated.device;
+	/* all ranks know that the source is reached */
+	void *begin[] = { &isolated, &skip, &source, &p->visited, NULL };
 	int rc = gpu_fill(k->r.gpu, p->level, 0xff, 4 * k->own, k->r.err);
 
 	if (!rc)
-		rc = gpu_run_launch(&k->r, "bfs_begin", NULL, false, k->r.graph.n, visited);
-	/* all ranks know that the source is reached */
-	if (!rc)
-		rc = gpu_run_launch(&k->r, "ranks_reach", NULL, false, 1, reach);
+		rc = gpu_run_launch(&k->r, "ranks_begin", NULL, false, (k->r.graph.n + 31) / 32, begin);
 	if (!rc && source >= k->first && source < k->end)
 		rc = gpu_upload(k->r.gpu, p->level + 4 * (source - k->first), &zero, 4, k->r.err);
 	return rc;
@@ -38,14 +37,20 @@ uint64_t gpu_push_bitmaps(const struct gpu_ranks *k)
 	return bytes;
 }
 
-static int collect(struct gpu_ranks *k, struct gpu_push *p)
+int gpu_push_collect(struct gpu_ranks *k, struct gpu_push *p)
 {
 	struct gpu_run *r = &k->r;
-	void *args[] = { &p->level, &p->now, &p->queue[0], NULL };
-	int rc = gpu_run_clear(r);
+	uint32_t flip = 0;
+	void *levels[] = { &p->level, &p->now, &p->queue[0], NULL }, *bits[] = { &p->bits, &flip, &p->queue[0], NULL };
+	int rc = p->have_queue ? 0 : gpu_run_clear(r);
 
-	if (!rc)
-		rc = gpu_run_launch(r, "ranks_collect", NULL, true, k->own, args);
+	if (rc || p->have_queue)
+		return rc;
+	/* compressed lists have no such kernel */
+	if (p->bits && r->gpu->placement.edge_bytes)
+		rc = gpu_run_launch(r, "bfs_collect_bits", NULL, true, k->own / 32 + 64, bits);
+	else
+		rc = gpu_run_launch(r, "ranks_collect", NULL, true, k->own, levels);
 	if (!rc)
 		rc = gpu_run_read(r);
 	p->items = r->counters.items;
@@ -112,7 +117,7 @@ int gpu_push(struct gpu_ranks *k, struct gpu_push *p)
 	uint32_t next = p->now + 1, i;
 	void *args[] = { &p->queue[0], &p->items, &p->visited, &p->level, &next, &p->queue[1], &k->cuts, &k->size, &k->sent,
 			 &p->outbox, NULL };
-	int rc = p->have_queue ? 0 : collect(k, p);
+	int rc = gpu_push_collect(k, p);
 
 	if (!rc)
 		rc = gpu_ranks_clear(k);
@@ -135,6 +140,7 @@ int gpu_push(struct gpu_ranks *k, struct gpu_push *p)
 	if (!rc)
 		rc = gpu_link_release(k, settle(k, p));
 	p->items = r->counters.items;
+	p->bits = 0;
 	gpu_swap(p->queue);
 	return rc;
 }

@@ -70,13 +70,12 @@ int gpu_ranks_words(struct gpu_ranks *k, uint64_t flags, uint64_t most, int rc)
 
 /* ---- Bitmaps ---------------------------------------------------------------------------------------- */
 
-/* Bytes of the words with the bits of the vertices of @rank. */
-static uint64_t word_bytes(const struct gpu_ranks *k, uint32_t rank)
+uint64_t gpu_bits_bytes(const struct gpu_ranks *k, uint32_t rank)
 {
 	return gpu_ranks_range(k, rank) ? 4 * ((k->cut[rank + 1] + 31) / 32 - k->cut[rank] / 32) : 0;
 }
 
-static CUdeviceptr first_word(const struct gpu_ranks *k, CUdeviceptr bits, uint32_t rank)
+CUdeviceptr gpu_bits_word(const struct gpu_ranks *k, CUdeviceptr bits, uint32_t rank)
 {
 	return bits + 4 * (k->cut[rank] / 32);
 }
@@ -86,6 +85,11 @@ CUdeviceptr gpu_bits_at(const struct gpu_ranks *k, const struct gpu_bits *b, uin
 	return b->bits + which * gpu_push_bits(k);
 }
 
+int gpu_bits_clear(struct gpu_ranks *k, const struct gpu_bits *b, uint32_t which)
+{
+	return gpu_fill(k->r.gpu, gpu_bits_word(k, gpu_bits_at(k, b, which), k->rank), 0, gpu_bits_bytes(k, k->rank), k->r.err);
+}
+
 int gpu_bits_begin(struct gpu_ranks *k, struct gpu_bits *b, uint32_t count)
 {
 	uint64_t widest = 0;
@@ -93,7 +97,7 @@ int gpu_bits_begin(struct gpu_ranks *k, struct gpu_bits *b, uint32_t count)
 	int rc;
 
 	for (i = 0; i < k->size; i++)
-		widest = word_bytes(k, i) > widest ? word_bytes(k, i) : widest;
+		widest = gpu_bits_bytes(k, i) > widest ? gpu_bits_bytes(k, i) : widest;
 	b->stride = gpu_round_up(widest);
 	/* all ranks may send as many words as that with the most: behind the last bitmap, too */
 	rc = gpu_run_allocate(&k->r, (struct gpu_part[]){ { "own bits", count * gpu_push_bits(k) + b->stride, &b->bits },
@@ -110,13 +114,13 @@ static int share(struct gpu_ranks *k, struct gpu_bits *b)
 	uint32_t i;
 	int rc;
 
-	gtu_exchange_count(k->x, GTU_CARGO_VERTICES, (k->size - 1) * word_bytes(k, k->rank));
+	gtu_exchange_count(k->x, GTU_CARGO_VERTICES, (k->size - 1) * gpu_bits_bytes(k, k->rank));
 	if (b->shared)
 		return 0;
 	b->shared = true;
 	rc = gpu_link_addresses(k, b->bits, (CUdeviceptr *)k->count);
 	for (i = 0; i < k->size && !rc; i++)
-		k->count[i] = first_word(k, k->count[i], i);
+		k->count[i] = gpu_bits_word(k, k->count[i], i);
 	return rc ? rc : gpu_upload(k->r.gpu, b->at, k->count, 8ull * k->size, k->r.err);
 }
 
@@ -132,9 +136,9 @@ int gpu_bits_join(struct gpu_ranks *k, struct gpu_bits *b, uint32_t which, CUdev
 		rc = share(k, b);
 	} else {
 		for (i = 0; i < k->size; i++)
-			k->count[i] = word_bytes(k, i);
+			k->count[i] = gpu_bits_bytes(k, i);
 		gtu_phase(&k->r.phases, "exchange");
-		rc = gpu_link_gather(k, GTU_CARGO_VERTICES, first_word(k, gpu_bits_at(k, b, which), k->rank), k->count, b->stride,
+		rc = gpu_link_gather(k, GTU_CARGO_VERTICES, gpu_bits_word(k, gpu_bits_at(k, b, which), k->rank), k->count, b->stride,
 				     b->all);
 		gtu_phase(&k->r.phases, "traverse");
 	}

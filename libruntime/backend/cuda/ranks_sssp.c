@@ -73,7 +73,7 @@ static int exchange(struct paths *s, uint64_t bound)
 		rc = gpu_run_launch(r, "ranks_send", width_suffix(s), false, (r->graph.n + 31) / 32, send);
 	if (!rc)
 		rc = gpu_run_read(r);
-	s->min = r->counters.min;
+	s->min = ~r->counters.not_min;
 	if (!rc)
 		rc = gpu_ranks_counts(k);
 	for (i = 0; i < k->size; i++)
@@ -109,13 +109,14 @@ static int collect(struct paths *s, uint64_t bound)
 	struct gpu_run *r = &k->r;
 	/* by the vertices' numbers */
 	CUdeviceptr expanded = s->expanded - s->of.width * k->first;
-	void *due[] = { &s->distance, &expanded, &bound, &s->queue, &s->settled, NULL };
+	uint64_t least = 0;
+	void *due[] = { &s->distance, &expanded, &least, &bound, &s->queue, &s->settled, NULL };
 	int rc = gpu_run_launch_vertices(r, &r->graph, "sssp_collect", width_suffix(s), true, due);
 
 	if (!rc)
 		rc = gpu_run_read(r);
 	s->items = r->counters.items;
-	s->min = r->counters.min < s->min ? r->counters.min : s->min;
+	s->min = ~r->counters.not_min < s->min ? ~r->counters.not_min : s->min;
 	return rc ? rc : gpu_ranks_check(k);
 }
 

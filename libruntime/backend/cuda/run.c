@@ -297,19 +297,17 @@ int gpu_run_loop(struct gpu_run *r, const char *kernel, const char *suffix, unsi
 
 int gpu_run_clear(struct gpu_run *r)
 {
-	CUdeviceptr at = r->counter_memory.device;
-	int rc;
-
-	rc = gpu_fill(r->gpu, at, 0, offsetof(struct gpu_counters, tally), r->err);
-	return rc ? rc : gpu_fill(r->gpu, at + offsetof(struct gpu_counters, min), 0xff, 8, r->err);
+	return gpu_fill(r->gpu, r->counter_memory.device, 0, offsetof(struct gpu_counters, tally), r->err);
 }
 
 int gpu_run_read(struct gpu_run *r)
 {
-	int rc = gpu_wait(r->gpu, r->name, r->err);
+	int rc = gpu_download_async(r->gpu, r->gpu->counters, r->counter_memory.device, sizeof(r->counters), r->err);
 
 	if (!rc)
-		rc = gpu_download(r->gpu, &r->counters, r->counter_memory.device, sizeof(r->counters), r->err);
+		rc = gpu_wait(r->gpu, r->name, r->err);
+	if (!rc)
+		r->counters = *r->gpu->counters;
 	if (!rc && gtu_tick(r->opt->progress, r->name, r->stats->edges, 0))
 		rc = gtu_fail(r->err, GTU_ERR_INTERRUPTED, "%s was interrupted", r->name);
 	return rc;

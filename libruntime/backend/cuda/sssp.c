@@ -14,6 +14,11 @@
 #define BUCKET	4		/* default bucket width: this many mean weights / mean degree */
 #define WIDER	16		/* a loop on the GPU takes buckets this many times as wide: steps cost more than reads */
 #define SMALL	4096u		/* work items of a bucket for which a loop on the GPU is tried */
+#define SMALLS	16u		/* buckets in a row with so few items, after which the loop is tried in any case */
+
+/* Costs of a bucket of final distances, in edges pushed */
+#define PULL_VERTEX	0.1		/* a vertex in the pass over those whose distance is not final */
+#define PULL_EDGE	0.7		/* an edge of these */
 
 struct sssp {
 	struct gpu_run r;
@@ -21,6 +26,9 @@ struct sssp {
 	bool once;			/* the bucket is no wider than the minimum weight */
 	CUdeviceptr distance, expanded, queue, active[2];
 	CUdeviceptr settled;		/* a bit for each vertex whose distance is final; 0: buckets are too wide to know */
+	CUdeviceptr number, open, bucket; /* of kernels/sssp_final.cuh; number 0: its kernels do not serve */
+	uint32_t number_bits;		/* 8 or 16 */
+	uint64_t final;			/* distances below are final, though not noted as expanded */
 	CUdeviceptr near, far;		/* two queues each, of steps that stay on the GPU; 0: compressed lists */
 };
 
@@ -72,7 +80,7 @@ static int loop_steps(struct sssp *s, uint64_t *bound, bool *small, bool *done)
 	uint64_t near, far;
 	uint32_t steps = GPU_LOOP_STEPS;
 	double delta = WIDER * s->of.delta;
-	void *due[] = { &s->distance, &s->expanded, bound, &s->near, &s->far, NULL };
+	void *due[] = { &s->distance, &s->expanded, &s->final, bound, &s->near, &s->far, NULL };
 	void *args[] = { &s->distance, &s->expanded, &s->near, &s->far, &near, &far, bound, &delta, &steps, NULL };
 	int rc;
 
@@ -100,15 +108,83 @@ static int loop_steps(struct sssp *s, uint64_t *bound, bool *small, bool *done)
 	return rc;
 }
 
+/* Expand a bucket of @items and @edges, by its vertices or by those whose distance is not final, of @left edges. */
+static int expand(struct sssp *s, uint64_t items, uint64_t edges, uint64_t left)
+{
+	struct gpu_run *r = &s->r;
+	CUdeviceptr isolated = r->gpu->placed.isolated.device;
+	void *push[] = { &s->number, NULL }, *pull[] = { &s->number, &s->open, &isolated, &s->bucket, &s->queue, NULL },
+	     *longs[] = { &s->queue, &s->number, &s->bucket, NULL };
+	char kernel[sizeof(s->of.kernel) + 12];
+	int rc;
+
+	snprintf(kernel, sizeof(kernel), "%s_%u", s->of.kernel, s->number_bits);
+	if (!r->undirected || (double)left * PULL_EDGE + (double)r->graph.n * PULL_VERTEX >= (double)edges)
+		return gpu_run_launch_items(r, &r->graph, "sssp_push", kernel, s->queue, items, push);
+	rc = gpu_run_clear(r);
+	if (!rc)
+		rc = gpu_run_launch(r, "sssp_pull", kernel, true, r->graph.n / 4 + 1, pull);
+	return rc ? rc : gpu_run_launch(r, "sssp_pull_long", kernel, true, left, longs);
+}
+
+/*
+ * Buckets of final distances, until no vertex is due (*done), or few are, and have been for some buckets or do not become
+ * more: then run_buckets() goes on.
+ */
+static int run_finals(struct sssp *s, bool *done)
+{
+	struct gpu_run *r = &s->r;
+	const char *bits = s->number_bits == 8 ? "_8" : "_16";
+	uint32_t width = (uint32_t)distance_above(s->of.type, 0, s->of.delta), above = 0;
+	uint64_t base = 0, left = r->graph.m, reached = 0, items, smalls = 0;
+	void *next[] = { &s->number, &above, &width, &base, &s->distance, &s->queue, &s->open, &s->bucket, NULL },
+	     *flush[] = { &s->number, &base, &s->distance, NULL };
+	int rc;
+
+	for (;;) {
+		rc = gpu_run_clear(r);
+		if (!rc)
+			rc = gpu_run_launch(r, "sssp_bucket", bits, true, r->graph.n / 4 + 1, next);
+		if (!rc)
+			rc = gpu_run_read(r);
+		items = r->counters.items;
+		*done = !items && !r->counters.left;
+		if (rc || *done)
+			return rc;
+		if (!items) {
+			above = (uint32_t)~r->counters.not_min - 1;
+			base += above;
+			continue;
+		}
+		smalls = items <= SMALL ? smalls + 1 : 0;
+		if (smalls && (smalls > SMALLS || (r->counters.left <= GPU_LOOP_FAR / 8 && r->counters.left < reached)))
+			break;
+		reached = r->counters.left;
+		left -= r->counters.edges < left ? r->counters.edges : left;
+		rc = expand(s, items, r->counters.edges, left);
+		if (rc)
+			return rc;
+		r->stats->iterations++;
+		above = width;
+		base += width;
+	}
+	s->final = base;
+	return gpu_run_launch(r, "sssp_flush", bits, false, r->graph.n, flush);
+}
+
 static int run_buckets(struct sssp *s)
 {
 	struct gpu_run *r = &s->r;
-	uint64_t bound = distance_above(s->of.type, 0, s->of.delta), items = 1, pause = 0, wait = 1;
-	void *due[] = { &s->distance, &s->expanded, &bound, &s->queue, &s->settled, NULL };
+	uint64_t bound, items = 1, pause = 0, wait = 1;
+	void *due[] = { &s->distance, &s->expanded, &s->final, &bound, &s->queue, &s->settled, NULL };
 	CUdeviceptr fell = 0;
 	void *relax[] = { &s->distance, &s->settled, &fell, NULL };
-	bool small, done;
-	int rc;
+	bool small, done = false;
+	int rc = s->number ? run_finals(s, &done) : 0;
+
+	if (rc || done)
+		return rc;
+	bound = distance_above(s->of.type, s->final, s->of.delta);
 
 	for (;;) {
 		if (s->near && items && items <= SMALL && !pause--) {
@@ -128,10 +204,10 @@ static int run_buckets(struct sssp *s)
 		if (rc)
 			return rc;
 		items = r->counters.items;
-		if (!items && r->counters.min == UINT64_MAX)
+		if (!items && !r->counters.not_min)
 			return 0;
 		if (!items) {
-			bound = distance_above(s->of.type, r->counters.min, s->of.delta);
+			bound = distance_above(s->of.type, ~r->counters.not_min, s->of.delta);
 			continue;
 		}
 		rc = gpu_run_launch_items(r, &r->graph, "sssp_relax", s->of.kernel, s->queue, items, relax);
@@ -166,6 +242,18 @@ static int run_paper_kernels(struct sssp *s)
 	return rc;
 }
 
+/* Bits of the numbers that have all distances within the greatest weight of a bucket; 0: run_finals() does not serve. */
+static uint32_t number_bits(const struct sssp *s)
+{
+	const struct gpu_run *r = &s->r;
+	const double most = s->of.delta + r->gpu->placed.weight_max + 2;
+
+	if (!s->once || r->opt->kernel != GTU_KERNEL_AUTO || r->gpu->placement.edges != GTU_EDGES_DEVICE ||
+	    !r->gpu->placement.edge_bytes || s->of.type != DISTANCE_U32 || !r->whole || most > UINT16_MAX)
+		return 0;
+	return most <= UINT8_MAX ? 8 : 16;
+}
+
 static int prepare(struct sssp *s)
 {
 	struct gpu_run *r = &s->r;
@@ -173,11 +261,16 @@ static int prepare(struct sssp *s)
 	uint32_t width = s->of.width;
 	bool paper_kernels = r->opt->kernel != GTU_KERNEL_AUTO;
 	uint8_t one = 1;
+	uint16_t first = 1;
 	const struct gpu_part part[] = {
 		{ "distances", n * width, &s->distance }, { "expanded vertices", n * width, &s->expanded },
 		{ "queue", gpu_run_queue_bytes(r), &s->queue },
 		{ "near queues", 2 * 4 * GPU_LOOP_ITEMS, &s->near }, { "far queues", 2 * 4ull * GPU_LOOP_FAR, &s->far },
-	}, final = { "settled vertices", (n + GPU_BLOCK) / 8, &s->settled }, paper[] = {
+	}, final[] = {
+		{ "settled vertices", (n + GPU_BLOCK) / 8, &s->settled },
+		{ "numbers of distances", (n + 4) * s->number_bits / 8, &s->number },
+		{ "vertices of no bucket", (n + GPU_BLOCK) / 8, &s->open }, { "vertices of a bucket", (n + GPU_BLOCK) / 8, &s->bucket },
+	}, paper[] = {
 		{ "distances", n * width, &s->distance }, { "active vertices", n, &s->active[0] },
 		{ "vertices active next", n, &s->active[1] },
 	};
@@ -186,9 +279,13 @@ static int prepare(struct sssp *s)
 
 	/* over the link, the time goes into reading the lists */
 	if (!rc && s->once && !paper_kernels && r->gpu->placement.edges == GTU_EDGES_DEVICE)
-		rc = gpu_run_allocate(r, &final, 1);
+		rc = gpu_run_allocate(r, final, s->number_bits ? 4 : 1);
 	if (!rc && s->settled)
-		rc = gpu_fill(r->gpu, s->settled, 0, final.bytes, r->err);
+		rc = gpu_fill(r->gpu, s->settled, 0, final[0].bytes, r->err);
+	if (!rc && s->number)
+		rc = gpu_fill(r->gpu, s->number, 0xff, final[1].bytes, r->err);
+	if (!rc && s->number)
+		rc = gpu_upload(r->gpu, s->number + source * s->number_bits / 8, &first, s->number_bits / 8, r->err);
 	if (!rc)
 		rc = gpu_fill(r->gpu, s->distance, 0xff, n * width, r->err);
 	if (!rc)
@@ -256,13 +353,14 @@ int gpu_sssp(struct gtu_device *dev, const struct gtu_algorithm_options *opt, vo
 	if (!rc) {
 		gpu_sssp_choose(&s.of, &s.r, s.r.g->n, s.r.g->m, p->weight_min, p->weight_max, p->weight_mean);
 		s.once = s.of.delta <= p->weight_min;
+		s.number_bits = number_bits(&s);
 		rc = prepare(&s);
 	}
 	if (!rc)
 		rc = gpu_wait(s.r.gpu, "setting up", err);
 	gtu_phase(&s.r.phases, "traverse");
 	if (!rc)
-		rc = opt->kernel == GTU_KERNEL_AUTO ? run_buckets(&s) : run_paper_kernels(&s);
+		rc = opt->kernel != GTU_KERNEL_AUTO ? run_paper_kernels(&s) : run_buckets(&s);
 	if (!rc)
 		rc = gpu_run_read(&s.r);
 	if (!rc)

@@ -97,6 +97,9 @@ static const struct placing placings[] = {
 };
 #define PLACINGS (LENGTH(placings))
 
+/* Relative error of a rank: where the list is on the card, contributions have 32 bits. */
+#define RANK_ERROR 1e-8
+
 static void check_values(const void *got, const void *want, uint64_t n, bool rank, const char *what,
 			 const char *placing, uint32_t kernel)
 {
@@ -104,7 +107,7 @@ static void check_values(const void *got, const void *want, uint64_t n, bool ran
 	const double *x = got, *y = want;
 
 	for (uint64_t v = 0; v < n; v++)
-		CHECKF(rank ? fabs(x[v] - y[v]) <= 1e-9 * y[v] : a[v] == b[v],
+		CHECKF(rank ? fabs(x[v] - y[v]) <= RANK_ERROR * y[v] : a[v] == b[v],
 		       "%s, edges %s, kernel %s: vertex %llu has %llu (%g), not %llu (%g)", what, placing,
 		       gtu_kernel_name(kernel), (unsigned long long)v, (unsigned long long)a[v], x[v],
 		       (unsigned long long)b[v], y[v]);
@@ -248,6 +251,48 @@ TEST(random_wide) { check_random(1500, 30000, GTU_WEIGHT_U32, GTU_DIRECTED, 8); 
 TEST(sparse) { check_random(5000, 2500, GTU_WEIGHT_NONE, GTU_UNDIRECTED, 4); }
 TEST(one_vertex) { check_random(1, 3, GTU_WEIGHT_U32, GTU_UNDIRECTED, 4); }
 TEST(no_edges) { check_random(40, 0, GTU_WEIGHT_NONE, GTU_UNDIRECTED, 4); }
+
+/*
+ * Shortest paths whose lists are on the card, in buckets of final distances: lists that end loops on the GPU, so that
+ * buckets are pushed and pulled, and vertices with short lists, which are pulled by lanes.
+ */
+TEST(final_distances)
+{
+	static const struct gtu_placement_options place[] = {
+		{ .edges = GTU_EDGES_DEVICE }, { .edges = GTU_EDGES_DEVICE, .edge_bytes = 8 },
+		{ .edges = GTU_EDGES_DEVICE, .separate_weights = 1 },
+	};
+	const uint64_t n = 500, dense = 300, m = 60000;
+	uint64_t state = 11, i, k, *weight = test_alloc(m, 8), *want = test_alloc(n, 8), *got = test_alloc(n, 8);
+	struct edges e = edges(n, m);
+
+	open_gpu();
+	for (i = 0; i < m; i++) {
+		const uint64_t from = test_random(&state) % (i < 600 ? n : dense);
+
+		add_edge(&e, from, test_random(&state) % dense);
+		((uint32_t *)weight)[i] = (uint32_t)(8 + test_random(&state) % 65);
+	}
+	for (k = 0; k < 3; k++) {
+		struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .source = 1 };
+		struct gtu_graph *g;
+
+		/* distances above a bucket are numbers of one byte, then of two */
+		for (i = 0; i < m && k == 2; i++)
+			((uint32_t *)weight)[i] = (uint32_t)(300 + test_random(&state) % 700);
+		g = weighted_edges(n, m, e.src, e.dst, GTU_WEIGHT_U32, weight, k == 1 ? GTU_DIRECTED : GTU_UNDIRECTED, 4);
+		CHECK(!reference_sssp(g, opt.source, (double *)want));
+		for (i = 0; i < LENGTH(place); i++) {
+			struct gtu_algorithm_stats stats;
+
+			OK(gtu_placement_create(dev, g, &place[i], &err));
+			OK(gtu_sssp(dev, g, &opt, (double *)got, &stats, &err));
+			check_values(got, want, n, false, "sssp", k == 1 ? "directed" : "undirected", 0);
+			CHECK(stats.iterations > 1);
+		}
+		gtu_placement_destroy(dev);
+	}
+}
 
 /* A hub whose list takes many work items, and a path as deep as the graph is long. */
 TEST(star_and_path)

@@ -133,7 +133,7 @@ static void run_all(const struct gtu_graph *g)
 	if (every) {
 		opt.source = g->n - 1;
 		opt.delta = 1e-3;
-		opt.epsilon = 1e-6;
+		opt.epsilon = 1e-2;
 		opt.iterations = 0;
 		CHECK(!reference_bfs(g, opt.source, want));
 		CHECKF(!gtu_bfs(over, g, &opt, integer, NULL, &err), "%s: %s", over_name, err.text);
@@ -192,7 +192,7 @@ TEST(tiny_graphs_over_nccl)
 		tiny_graphs(run_all);
 		close_list("NCCL 2.28.9");
 	}
-	CHECK(nccl->sends && nccl->gathers);
+	CHECK(nccl->sends);
 }
 
 TEST(shapes_over_nccl)
@@ -205,6 +205,27 @@ TEST(shapes_over_nccl)
 		each_graph(clique(12), run_all);
 		each_graph(one_shape(300, 2500), run_all);
 		close_list("NCCL 2.28.9");
+	}
+	CHECK(nccl->sends && nccl->gathers);
+}
+
+/* Enough iterations to divide the lists into blocks, where contributions have 32 bits, also with a rank without edges. */
+TEST(ranks_by_blocks)
+{
+	struct edges e = one_shape(300, 2500), p = path(3);
+	struct gtu_graph *g[] = { from_edges(e.n, e.m, e.src, e.dst, GTU_UNDIRECTED, 4), from_edges(p.n, p.m, p.src, p.dst, GTU_UNDIRECTED, 4) };
+	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .iterations = 12 };
+	double real[300], wanted[300], change;
+
+	open_fakes();
+	for (by = GTU_EXCHANGE_NCCL; by <= GTU_EXCHANGE_HOST; by++) {
+		open_list(lists[2]);
+		for (unsigned i = 0; i < LENGTH(g); i++) {
+			CHECK(!reference_pagerank(g[i], 0.85, 12, wanted, &change));
+			OK(gtu_pagerank(over, g[i], &opt, real, NULL, &err));
+			same_reals(real, wanted, g[i]->n, 1e-8, over_name);
+		}
+		gtu_close(over);
 	}
 }
 

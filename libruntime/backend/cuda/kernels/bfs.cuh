@@ -5,14 +5,13 @@
  * short list costs one read of a warp. Bottom-up: unvisited vertices check their cached neighbours
  * first, 32 vertices per bitmap word. Only vertices without a hit read their lists over the link,
  * line by line, until the first hit.
+ * Lists on the card are searched in place (bfs_card.cuh).
  */
 #ifndef GTU_CUDA_BFS_CUH
 #define GTU_CUDA_BFS_CUH
 
 #include "compressed.cuh"
 #include "loop.cuh"
-
-#define SCANNED	32u			/* entries that a lane searches in a list on the card */
 
 /* Add vertices reached by this warp, and the sum of their degrees, to the counters. */
 __device__ static inline void count_reached(const gpu_graph &g, u64 vertices, u64 edges)
@@ -23,18 +22,26 @@ __device__ static inline void count_reached(const gpu_graph &g, u64 vertices, u6
 	}
 }
 
-/* Initialize visited: with @skip, vertices of the run's range without edges count as visited. */
-extern "C" __global__ void bfs_begin(gpu_graph g, u32 *visited, u32 skip)
+/* A bit for each vertex without edges. */
+extern "C" __global__ void bfs_isolated(gpu_graph g, u32 *isolated)
 {
 	u64 v, padded = (g.n + 31) & ~31ull;
 
 	for (v = thread_id(); v < padded; v += thread_count()) {
-		bool out = v >= g.n || (skip && v >= g.first && v < g.end && row_at(g, v) == row_at(g, v + 1));
-		u32 word = __ballot_sync(ALL_LANES, out);
+		u32 word = __ballot_sync(ALL_LANES, v >= g.n || row_at(g, v) == row_at(g, v + 1));
 
 		if (!lane_id())
-			visited[v >> 5] = word;
+			isolated[v >> 5] = word;
 	}
+}
+
+/* Initialize visited: the vertices of @isolated count as visited, unless it is 0. */
+extern "C" __global__ void bfs_begin(gpu_graph g, u32 *visited, const u32 *isolated)
+{
+	const u64 words = (g.n + 31) / 32;
+
+	for (u64 i = thread_id(); i < words; i += thread_count())
+		visited[i] = isolated ? isolated[i] : i == words - 1 && g.n % 32 ? ALL_LANES << g.n % 32 : 0;
 }
 
 extern "C" __global__ void bfs_bits(gpu_graph g, const u32 *level, u32 now, u32 *bits)
@@ -79,7 +86,8 @@ __device__ static void bfs_start(const gpu_graph &g, u32 source, u32 *visited, u
 	if (thread_id())
 		return;
 	visited[source >> 5] |= 1u << (source & 31);
-	level[source] = 0;
+	if (level)
+		level[source] = 0;
 	counters_of(g)->items = items;
 }
 
@@ -114,7 +122,7 @@ __device__ static inline void claim(const gpu_graph &g, u32 mask, const R *entry
 		return;
 #pragma unroll
 	for (i = 0; i < N; i++) {
-		if (mask >> i & 1)
+		if (mask >> i & 1 && level)
 			level[to[i]] = next;
 		vertices += mask >> i & 1;
 		edges += e[i] - s[i];
@@ -197,74 +205,6 @@ extern "C" __global__ void bfs_bottom_up_cached(gpu_graph g, const u32 *frontier
 			  asks && !(found >> lane_id() & 1) && degree > k);
 	}
 	count_reached(g, warp_sum(vertices), warp_sum(edges));
-}
-
-/*
- * Bottom-up step over lists in GPU memory: a lane searches the first entries of a list. Vertices with
- * more entries and no hit go to @left.
- */
-template <typename R>
-__device__ static void bfs_bottom_up_scan(const gpu_graph &g, const u32 *frontier, u32 *visited, u32 *level,
-					  u32 next, u32 *frontier_next, u64 *left)
-{
-	u64 v, padded = (g.end + 31) & ~31ull, vertices = 0, edges = 0;
-	tally t = { 0, 0 };
-
-	for (v = (g.first & ~31ull) + thread_id(); v < padded; v += thread_count()) {
-		const u32 word = visited[v >> 5];
-		const bool asks = !(word >> lane_id() & 1) && v < g.n;
-		u64 s = 0, e = 0, stop, i;
-		u32 found = 0, k;
-
-		if (word == ALL_LANES) {
-			if (!lane_id())
-				frontier_next[v >> 5] = 0;
-			continue;
-		}
-		if (asks) {
-			s = row_at(g, v);
-			e = row_at(g, v + 1);
-		}
-		stop = e < s + SCANNED ? e : s + SCANNED;
-		for (i = s; i < stop && !found; i += LANE_ENTRIES) {
-			u32 to[LANE_ENTRIES];
-
-#pragma unroll
-			for (k = 0; k < LANE_ENTRIES; k++)
-				to[k] = target_of<R>(g, entry_at<R>(g, i + k < stop ? i + k : i));
-#pragma unroll
-			for (k = 0; k < LANE_ENTRIES; k++)
-				found |= bit_at(frontier, to[k]);
-		}
-		count_sectors<R, no_weight>(g, t, s, i < stop ? i : stop);
-		if (found) {
-			level[v] = next;
-			vertices++;
-			edges += e - s;
-		}
-		__syncwarp();
-		found = __ballot_sync(ALL_LANES, found);
-		if (!lane_id()) {
-			frontier_next[v >> 5] = found;
-			if (found)
-				visited[v >> 5] = word | found;
-		}
-		push_warp(left, &counters_of(g)->left, (u32)v, e > stop && !(found >> lane_id() & 1));
-	}
-	count_reached(g, warp_sum(vertices), warp_sum(edges));
-	report_lanes(g, t);
-}
-
-extern "C" __global__ void bfs_bottom_up_scan_4(gpu_graph g, const u32 *frontier, u32 *visited, u32 *level, u32 next,
-						u32 *frontier_next, u64 *left)
-{
-	bfs_bottom_up_scan<u32>(g, frontier, visited, level, next, frontier_next, left);
-}
-
-extern "C" __global__ void bfs_bottom_up_scan_8(gpu_graph g, const u32 *frontier, u32 *visited, u32 *level, u32 next,
-						u32 *frontier_next, u64 *left)
-{
-	bfs_bottom_up_scan<u64>(g, frontier, visited, level, next, frontier_next, left);
 }
 
 /* Search a plain list line by line. */

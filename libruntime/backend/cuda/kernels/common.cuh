@@ -38,6 +38,11 @@ __device__ static inline void add(uint64_t *to, u64 value)
 	atomicAdd((ull *)to, (ull)value);
 }
 
+__device__ static inline void note_min(const gpu_graph &g, u64 value)
+{
+	atomicMax((ull *)&counters_of(g)->not_min, (ull)~value);
+}
+
 template <typename T> __device__ static inline T warp_sum(T x)
 {
 	for (int d = 16; d; d >>= 1)

@@ -5,8 +5,9 @@
  * Connectivity Computation via Subgraph Sampling", 2018): the cached neighbours join most of the
  * giant component without link traffic; then only lists of vertices outside it are read. If the
  * cache is too small, the whole lists of a slice of the vertices serve as the sample: one neighbour
- * per vertex would request as many lines as a pass over all lists of up to 128 bytes. Lists on the card
- * are sampled in place: each vertex is linked to a lower neighbour, then joined with one or more.
+ * per vertex would request as many lines as a pass over all lists of up to 128 bytes. In lists on the card, a
+ * breadth-first search finds the giant component; where paths are long, they are sampled in place: each vertex is
+ * linked to a lower neighbour, then joined with one or more.
  */
 #ifndef GTU_CUDA_COMPONENTS_CUH
 #define GTU_CUDA_COMPONENTS_CUH
@@ -65,6 +66,30 @@ extern "C" __global__ void components_begin(gpu_graph g, u32 *label)
 		label[v] = (u32)v;
 }
 
+/* The lowest vertex with a bit in @visited and none in @isolated; *least is GPU_NO_VERTEX before. */
+extern "C" __global__ void components_least(gpu_graph g, const u32 *visited, const u32 *isolated, u32 *least)
+{
+	u32 mine = GPU_NO_VERTEX;
+
+	for (u64 i = thread_id(); i < (g.n + 31) / 32 && mine == GPU_NO_VERTEX; i += thread_count()) {
+		const u32 word = visited[i] & ~isolated[i];
+
+		if (word)
+			mine = (u32)i * 32 + (u32)__ffs((int)word) - 1;
+	}
+	if (mine < *(volatile u32 *)least)
+		atomicMin(least, mine);
+}
+
+/* Label those vertices *least, and the others by themselves. */
+extern "C" __global__ void components_paint(gpu_graph g, const u32 *visited, const u32 *isolated, const u32 *least, u32 *label)
+{
+	const u32 lowest = *least;
+
+	for (u64 v = thread_id(); v < g.n; v += thread_count())
+		label[v] = (visited[v >> 5] & ~isolated[v >> 5]) >> (v & 31) & 1 ? lowest : (u32)v;
+}
+
 /* Join each vertex not labeled @giant with its cached neighbour @i. */
 extern "C" __global__ void components_sample(gpu_graph g, u32 *label, u32 i, u32 giant)
 {
@@ -92,17 +117,18 @@ extern "C" __global__ void components_flatten(gpu_graph g, u32 *label)
 		root = label_at(label, (u32)v);
 		while ((up = label_at(label, root)) != root)
 			root = up;
-		label[v] = root;
+		if (root != label[v])
+			label[v] = root;
 	}
 }
 
-/* Collect the labels of GPU_SAMPLES vertices of the run's range, which has some, for the host. */
+/* Collect the labels of GPU_SAMPLES vertices for the host. */
 extern "C" __global__ void components_ask(gpu_graph g, const u32 *label, u32 *answer)
 {
 	u64 i = thread_id();
 
 	if (i < GPU_SAMPLES)
-		answer[i] = label[g.first + (i * 0x9e3779b97f4a7c15ull >> 16) % (g.end - g.first)];
+		answer[i] = label[(i * 0x9e3779b97f4a7c15ull >> 16) % g.n];
 }
 
 /*
@@ -158,10 +184,6 @@ template <typename R> __device__ static void components_link(const gpu_graph &g,
 	for (v = thread_id(); v < g.n; v += thread_count()) {
 		u32 least = (u32)v;
 
-		if (v < g.first || v >= g.end) {
-			label[v] = least;
-			continue;
-		}
 		s = row_at(g, v);
 		e = row_at(g, v + 1) < s + LINKED ? row_at(g, v + 1) : s + LINKED;
 		for (i = s; i < e; i++) {
@@ -181,7 +203,7 @@ template <typename R> __device__ static void components_join_one(const gpu_graph
 {
 	tally t = { 0, 0 };
 
-	for (u64 v = g.first + thread_id(); v < g.end; v += thread_count()) {
+	for (u64 v = thread_id(); v < g.n; v += thread_count()) {
 		const u64 e = row_at(g, v + 1);
 
 		if (row_at(g, v) + round >= e || (giant != GPU_NO_VERTEX && label_at(label, (u32)v) == giant))

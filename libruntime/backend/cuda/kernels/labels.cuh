@@ -58,6 +58,23 @@ __device__ static inline label_slot *table_of_warp(void)
 	return tables[threadIdx.x / 32];
 }
 
+/* Count the labels of an item's neighbours, by a warp; the greatest key. */
+template <typename R>
+__device__ static inline u64 count_item(const gpu_graph &g, u32 v, u32 chunk, tally &t, label_slot *table, u64 slots,
+					const u32 *label)
+{
+	u64 key = 0, other;
+
+	walk_item<R, no_weight>(g, v, chunk, t, [&](bool valid, R entry, no_weight) {
+		if (valid) {
+			other = count_label(table, slots, label[target_of<R>(g, entry)]);
+			key = other > key ? other : key;
+		}
+		__syncwarp();
+	});
+	return warp_max(key);
+}
+
 /* Lists of one piece. */
 template <typename R>
 __device__ static void labels_few(const gpu_graph &g, const u64 *queue, u64 count, const u32 *label, u64 *best)
@@ -67,19 +84,12 @@ __device__ static void labels_few(const gpu_graph &g, const u64 *queue, u64 coun
 	each_item(g, queue, count, [&](u32 v, u32 chunk, tally &t) {
 		const u64 degree = row_at(g, v + 1ull) - row_at(g, v);
 		const u32 slots = 2 * degree < 32 ? 32 : (u32)(2 * degree);
-		u64 key = 0, other;
+		u64 key;
 
 		for (u32 i = lane_id(); i < slots; i += 32)
 			table[i] = { 0, 0 };
 		__syncwarp();
-		walk_item<R, no_weight>(g, v, chunk, t, [&](bool valid, R entry, no_weight) {
-			if (valid) {
-				other = count_label(table, slots, label[target_of<R>(g, entry)]);
-				key = other > key ? other : key;
-			}
-			__syncwarp();
-		});
-		key = warp_max(key);
+		key = count_item<R>(g, v, chunk, t, table, slots, label);
 		if (!lane_id())
 			best[v] = key;
 		__syncwarp();
@@ -93,17 +103,8 @@ __device__ static void labels_many(const gpu_graph &g, const u64 *queue, u64 cou
 {
 	each_item(g, queue, count, [&](u32 v, u32 chunk, tally &t) {
 		const u64 start = row_at(g, v), slots = 2 * (row_at(g, v + 1ull) - start);
-		label_slot *table = tables + 2 * (start - base);
-		u64 key = 0, other;
+		const u64 key = count_item<R>(g, v, chunk, t, tables + 2 * (start - base), slots, label);
 
-		walk_item<R, no_weight>(g, v, chunk, t, [&](bool valid, R entry, no_weight) {
-			if (valid) {
-				other = count_label(table, slots, label[target_of<R>(g, entry)]);
-				key = other > key ? other : key;
-			}
-			__syncwarp();
-		});
-		key = warp_max(key);
 		if (!lane_id())
 			atomicMax((ull *)&best[v], (ull)key);
 	});

@@ -12,7 +12,7 @@
 
 #define LONG_ROW 64u
 
-/* first[tile]: the row that contains the tile's first edge. */
+/* first[tile]: the row that contains the tile's first edge, or the end of the run's range. */
 extern "C" __global__ void pagerank_tiles(gpu_graph g, u32 *first, u64 tiles)
 {
 	u64 tile, edge, low, high, middle;
@@ -20,7 +20,8 @@ extern "C" __global__ void pagerank_tiles(gpu_graph g, u32 *first, u64 tiles)
 	for (tile = thread_id(); tile <= tiles; tile += thread_count()) {
 		edge = tile * GPU_TILE;
 		if (edge >= g.m) {
-			first[tile] = (u32)g.n;
+			/* vertices of other ranks, which follow, have no edges */
+			first[tile] = (u32)g.end;
 			continue;
 		}
 		for (low = 0, high = g.n; high - low > 1;) {
@@ -34,38 +35,95 @@ extern "C" __global__ void pagerank_tiles(gpu_graph g, u32 *first, u64 tiles)
 	}
 }
 
+/* @x of vertex @v as a fixed-point number. The rounding depends on the vertex, so that errors of neighbours cancel out. */
+__device__ static inline u32 fixed_point(double x, double scale, u32 v)
+{
+	return (u32)(x * scale + (double)(v * 0x9e3779b1u) * 0x1p-32);
+}
+
+struct __attribute__((aligned(16))) two_doubles {
+	double of[2];
+};
+
 /*
  * Compute ranks from sums (except in the first round), contributions per edge, the dangling sum and
- * the largest change.
+ * the largest change. @scale, unless 0: contributions are fixed-point numbers in its unit. A thread takes two vertices,
+ * and reads all that it needs of them before it writes.
  */
-extern "C" __global__ void pagerank_update(gpu_graph g, double *rank, double *sum, double *contrib,
+extern "C" __global__ void pagerank_update(gpu_graph g, double *rank, double *sum, double *contrib, double scale,
 					   double damping, double dangling, u32 begin)
 {
-	double n = (double)g.n, dangling_sum = 0, max = 0, now, change, other;
-	u64 v, degree;
+	const double n = (double)g.n, base = (1 - damping) / n, share = dangling / n, none = 1 / n;
+	__shared__ double sums[GPU_BLOCK / 32], most[GPU_BLOCK / 32];
+	double dangling_sum = 0, max = 0, other;
 
-	for (v = thread_id(); v < g.n; v += thread_count()) {
-		now = begin ? 1 / n : __dadd_rn((1 - damping) / n, damping * (sum[v] + dangling / n));
-		if (!begin) {
-			change = fabs(now - rank[v]);
-			max = change > max ? change : max;
+	for (u64 pair = thread_id(); 2 * pair < g.n; pair += thread_count()) {
+		const u64 v = 2 * pair;
+		const u32 count = v + 1 < g.n ? 2 : 1;
+		two_doubles had = { { 0, 0 } }, now = { { none, none } }, contribution = { { 0, 0 } };
+		u64 row[3];
+		u32 k;
+
+		for (k = 0; k < 3; k++)
+			row[k] = row_at(g, v + (k < count ? k : count));
+		if (!begin && count == 2) {
+			now = ((const two_doubles *)sum)[pair];
+			had = ((const two_doubles *)rank)[pair];
+		} else if (!begin) {
+			now.of[0] = sum[v];
+			had.of[0] = rank[v];
 		}
-		rank[v] = now;
-		sum[v] = 0;
-		degree = row_at(g, v + 1) - row_at(g, v);
-		contrib[v] = degree ? now / (double)degree : 0;
-		dangling_sum += degree ? 0 : now;
+#pragma unroll
+		for (k = 0; k < 2; k++) {
+			const u64 degree = row[k + 1] - row[k];
+			double change;
+
+			if (k >= count)
+				break;
+			if (!begin) {
+				now.of[k] = __dadd_rn(base, damping * (now.of[k] + share));
+				change = fabs(now.of[k] - had.of[k]);
+				max = change > max ? change : max;
+			}
+			dangling_sum += degree ? 0 : now.of[k];
+			contribution.of[k] = degree ? now.of[k] / (double)degree : 0;
+		}
+		for (k = 0; k < count; k++)
+			if (scale > 0)
+				((u32 *)contrib)[v + k] = fixed_point(contribution.of[k], scale, (u32)v + k);
+			else
+				contrib[v + k] = contribution.of[k];
+		if (count == 2) {
+			((two_doubles *)rank)[pair] = now;
+			((two_doubles *)sum)[pair] = { { 0, 0 } };
+		} else {
+			rank[v] = now.of[0];
+			sum[v] = 0;
+		}
 	}
+	__syncwarp();
 	dangling_sum = warp_sum(dangling_sum);
 	for (int d = 16; d; d >>= 1) {
 		other = __shfl_xor_sync(ALL_LANES, max, d);
 		max = other > max ? other : max;
 	}
 	if (!lane_id()) {
-		atomicAdd(&counters_of(g)->dangling, dangling_sum);
-		/* non-negative doubles order as their bit patterns */
-		atomicMax((ull *)&counters_of(g)->max, (ull)__double_as_longlong(max));
+		sums[threadIdx.x / 32] = dangling_sum;
+		most[threadIdx.x / 32] = max;
 	}
+	__syncthreads();
+	if (threadIdx.x)
+		return;
+	/* one atomic operation a block: those on one address take turns */
+	for (u32 i = 1; i < GPU_BLOCK / 32; i++) {
+		dangling_sum += sums[i];
+		max = most[i] > max ? most[i] : max;
+	}
+	if (dangling_sum > 0)
+		atomicAdd(&counters_of(g)->dangling, dangling_sum);
+	/* non-negative doubles order as their bit patterns */
+	if (max > 0)
+		atomicMax((ull *)&counters_of(g)->max, (ull)__double_as_longlong(max));
 }
 
 /*

@@ -5,7 +5,10 @@
  * contributions fetch 64 bytes of the card's memory each. Here ranges of vertices are as large as a multiprocessor's
  * shared memory, and a block has the edges from one range to another. One kernel reads a range's contributions into
  * shared memory and writes one value for each of its edges, in order; another adds the values of the blocks
- * that lead to a range in shared memory. An edge takes 20 bytes, all read or written in order.
+ * that lead to a range in shared memory. An edge takes 12 bytes, all read or written in order.
+ *
+ * Values are fixed-point numbers of 32 bits, because shared memory adds integers in one instruction, and doubles in a
+ * loop of compare-and-swap. Sums have 64 bits and do not depend on the order.
  *
  * start[to * ranges + from] is the first entry of a block, and those of a range @from are adjacent, by @to;
  * start[ranges * ranges + from] ends them. Entries that fill a block up have the vertex 2^bits.
@@ -17,7 +20,8 @@
 
 #define BLOCK_ALIGN	8u		/* a block has a multiple of so many entries */
 #define LONG_LIST	1024u		/* a list is divided by a warp, or from this length on by all of them */
-#define GATHERED	4u		/* pairs of entries that a lane reads at a time */
+#define FOUR		4u		/* entries that a lane reads and writes at a time */
+#define GATHERED	2u		/* reads of a lane under way */
 
 /* Shared memory of the size that the launch names. */
 #ifdef CPU_DYNAMIC_SHARED
@@ -26,8 +30,12 @@ __shared__ u64 dynamic_shared[CPU_DYNAMIC_SHARED / 8];
 extern __shared__ u64 dynamic_shared[];
 #endif
 
-struct __attribute__((aligned(16))) two_values {
-	double x, y;
+/* The vertices of FOUR entries, and their values. */
+struct __attribute__((aligned(8))) four_vertices {
+	uint16_t at[FOUR];
+};
+struct __attribute__((aligned(16))) four_values {
+	u32 of[FOUR];
 };
 
 __device__ static inline u64 range_row(const gpu_graph &g, u64 range, u32 bits)
@@ -151,12 +159,13 @@ __device__ static inline void report_entries(const gpu_graph &g, u64 entries)
 /* Write the contributions of a part of a range's edges. */
 extern "C" __global__ void __launch_bounds__(GPU_BLOCKS_THREADS)
 pagerank_blocks_spread(gpu_graph g, const uint16_t *from, const uint64_t *start, u32 bits, u32 ranges, u32 parts,
-		       const double *contrib, double *value)
+		       const u32 *contrib, u32 *value)
 {
 	const u64 range = blockIdx.x / parts, first = range << bits;
 	u64 s = start[range], e = start[(u64)ranges * ranges + range], at;
-	const u32 *pair = (const u32 *)from;
-	double *own = (double *)dynamic_shared;
+	const four_vertices *vertices = (const four_vertices *)from;
+	four_values *values = (four_values *)value;
+	u32 *own = (u32 *)dynamic_shared;
 
 	part_of(&s, &e, blockIdx.x % parts, parts);
 	if (s == e)
@@ -165,82 +174,113 @@ pagerank_blocks_spread(gpu_graph g, const uint16_t *from, const uint64_t *start,
 		own[i] = contrib[first + i];
 	__syncthreads();
 #pragma unroll 4
-	for (at = s / 2 + threadIdx.x; at < e / 2; at += blockDim.x) {
-		const u32 both = pair[at];
+	for (at = s / FOUR + threadIdx.x; at < e / FOUR; at += blockDim.x) {
+		const four_vertices v = vertices[at];
 
-		((two_values *)value)[at] = { own[both & 0xffff], own[both >> 16] };
+		values[at] = { own[v.at[0]], own[v.at[1]], own[v.at[2]], own[v.at[3]] };
 	}
 	report_entries(g, e - s);
 }
 
-/*
- * Add the lanes' values to sum[to]; called by every lane of a warp. A list's entries of a block are adjacent: adjacent
- * lanes with one target add their values first, because atomic operations on one address take turns.
- */
-__device__ static inline void gather(double *sum, u32 to, double value)
+/* Add @x to the sum of 64 bits whose halves are *low and *high. */
+__device__ static inline void add_wide(u32 *low, u32 *high, u64 x)
 {
-	const u32 before = __shfl_up_sync(ALL_LANES, to, 1), heads = __ballot_sync(ALL_LANES, !lane_id() || before != to),
-		  rest = lane_id() == 31 ? 0 : heads >> (lane_id() + 1), end = rest ? lane_id() + (u32)__ffs((int)rest) : 32;
+	const u32 part = (u32)x, old = atomicAdd(low, part), carry = (u32)(x >> 32) + (old + part < part);
 
-	for (u32 d = 1; d < 32 && heads != ALL_LANES; d <<= 1) {
-		const double other = __shfl_sync(ALL_LANES, value, (int)(lane_id() + d) & 31);
-
-		if (lane_id() + d < end)
-			value += other;
-	}
-	if (heads >> lane_id() & 1)
-		atomicAdd(&sum[to], value);
+	if (carry)
+		atomicAdd(high, carry);
 }
 
-/* Add the values of a part of the blocks that lead to a range. */
+/*
+ * The entries that a warp reads: those of up to 32 blocks, in FOURs. Lane i holds the first FOUR of block i and the
+ * number of FOURs in the blocks up to it.
+ */
+struct warp_blocks {
+	u32 first, sum, now;		/* now: the block that the warp has come to */
+};
+
+/* The FOUR at @x of the warp's blocks, for ascending x of adjacent lanes; ALL_LANES: none. Called by every lane. */
+__device__ static inline u32 four_at(warp_blocks &b, u32 x)
+{
+	const u32 last = __shfl_sync(ALL_LANES, x, 31);
+	u32 at = ALL_LANES, first, sum, before;
+
+	for (;; b.now++) {
+		sum = __shfl_sync(ALL_LANES, b.sum, (int)b.now);
+		before = __shfl_sync(ALL_LANES, b.sum, (int)(b.now + 31) & 31);
+		before = b.now ? before : 0;
+		first = __shfl_sync(ALL_LANES, b.first, (int)b.now);
+		at = x >= before && x < sum ? first + x - before : at;
+		if (last < sum || b.now == 31)
+			return at;
+	}
+}
+
+/* Add the values of a part of the blocks that lead to a range; a sum's unit is @unit. */
 extern "C" __global__ void __launch_bounds__(GPU_BLOCKS_THREADS)
 pagerank_blocks_gather(gpu_graph g, const uint16_t *to, const uint64_t *start, u32 bits, u32 ranges, u32 parts,
-		       const double *value, double *sum)
+		       const u32 *value, double *sum, double unit)
 {
-	const u64 range = blockIdx.x / parts, first = range << bits, warps = blockDim.x / 32;
-	const u32 part = blockIdx.x % parts, none = (1u << bits) << 16 | 1u << bits;
-	const u64 last = (u64)ranges * (part + 1) / parts;
-	u64 from = (u64)ranges * part / parts + threadIdx.x / 32, at, entries = 0;
-	const two_values *values = (const two_values *)value;
-	const u32 *pairs = (const u32 *)to;
-	double *own = (double *)dynamic_shared;
+	const u64 range = blockIdx.x / parts, first = range << bits;
+	const u32 size = 1u << bits, warps = blockDim.x / 32 * parts, warp = blockIdx.x % parts * (blockDim.x / 32) + threadIdx.x / 32,
+		  last = (u32)((u64)ranges * (warp + 1) / warps);
+	const four_vertices *vertices = (const four_vertices *)to;
+	const four_values *values = (const four_values *)value;
+	u32 *low = (u32 *)dynamic_shared, *high = low + size, from, k, i;
+	u64 fours = 0;
 
-	for (u32 i = threadIdx.x; i <= 1u << bits; i += blockDim.x)
-		own[i] = 0;
+	for (i = threadIdx.x; i < 2 * size; i += blockDim.x)
+		low[i] = 0;
 	__syncthreads();
-	for (; from < last; from += warps) {
-		const u64 end = start[(range + 1) * ranges + from] / 2;
+	for (from = (u32)((u64)ranges * warp / warps); from < last; from += 32) {
+		const u32 mine = from + lane_id();
+		const u64 s = mine < last ? start[range * ranges + mine] / FOUR : 0,
+			  e = mine < last ? start[(range + 1) * ranges + mine] / FOUR : 0;
+		warp_blocks b = { (u32)s, warp_prefix_sum((u32)(e - s)), 0 };
+		const u32 all = __shfl_sync(ALL_LANES, b.sum, 31);
 
-		for (at = start[range * ranges + from] / 2; at < end; at += 32 * GATHERED) {
-			u32 both[GATHERED], k;
-			two_values read[GATHERED];
+		for (u32 x = lane_id(); x - lane_id() < all; x += 32 * GATHERED) {
+			four_vertices v[GATHERED];
+			four_values read[GATHERED];
+			u32 at[GATHERED];
 
 #pragma unroll
 			for (k = 0; k < GATHERED; k++) {
-				const u64 mine = at + 32 * k + lane_id();
-
-				both[k] = none;
-				read[k] = { 0, 0 };
-				if (mine < end) {
-					both[k] = pairs[mine];
-					read[k] = values[mine];
-				}
+				at[k] = four_at(b, x + 32 * k);
+				v[k] = vertices[at[k] == ALL_LANES ? 0 : at[k]];
+				read[k] = values[at[k] == ALL_LANES ? 0 : at[k]];
 			}
 #pragma unroll
-			for (k = 0; k < GATHERED; k++)
-				if (at + 32 * k < end) {
-					gather(own, both[k] & 0xffff, read[k].x);
-					gather(own, both[k] >> 16, read[k].y);
+			for (k = 0; k < GATHERED; k++) {
+				u32 now = v[k].at[0];
+				u64 part = read[k].of[0];
+
+				if (at[k] == ALL_LANES)
+					continue;
+				/* a list's entries of a block are adjacent */
+#pragma unroll
+				for (i = 1; i < FOUR; i++) {
+					if (v[k].at[i] != now) {
+						if (now < size)
+							add_wide(&low[now], &high[now], part);
+						now = v[k].at[i];
+						part = 0;
+					}
+					part += read[k].of[i];
 				}
-			entries += 2 * (end - at < 32 * GATHERED ? end - at : 32 * GATHERED);
+				if (now < size)
+					add_wide(&low[now], &high[now], part);
+			}
+			__syncwarp();
 		}
+		fours += all;
 	}
-	if (!lane_id() && entries)
-		add(&counters_of(g)->tally[(blockIdx.x + threadIdx.x / 32) % GPU_TALLIES].list, (2 * entries + 31) / 32);
+	if (!lane_id() && fours)
+		add(&counters_of(g)->tally[(blockIdx.x + threadIdx.x / 32) % GPU_TALLIES].list, (2 * FOUR * fours + 31) / 32);
 	__syncthreads();
-	for (u32 i = threadIdx.x; i < 1u << bits && first + i < g.n; i += blockDim.x)
-		if (own[i] != 0)
-			atomicAdd(&sum[first + i], own[i]);
+	for (i = threadIdx.x; i < size && first + i < g.n; i += blockDim.x)
+		if (low[i] || high[i])
+			atomicAdd(&sum[first + i], ((double)high[i] * 0x1p32 + low[i]) * unit);
 }
 
 #define PAGERANK_BLOCKS(R, width)                                                                  \

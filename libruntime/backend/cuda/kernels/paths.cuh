@@ -125,7 +125,7 @@ extern "C" __global__ void paths_end(gpu_graph g, u32 source, const double *path
 	}
 }
 
-/* One level of a search; counters.min: the fewest edges to a vertex that the @other search reached. */
+/* One level of a search; note_min(): the fewest edges to a vertex that the @other search reached. */
 template <typename R>
 __device__ static void paths_meet(const gpu_graph &g, const u64 *queue, u64 count, u32 *level, const u32 *other,
 				  u32 next, u64 *out)
@@ -152,7 +152,7 @@ __device__ static void paths_meet(const gpu_graph &g, const u64 *queue, u64 coun
 	if (edges)
 		add(&counters_of(g)->edges, edges);
 	if (best != ~0ull)
-		atomicMin((ull *)&counters_of(g)->min, (ull)best);
+		note_min(g, best);
 }
 
 #define PATHS_KERNELS(R, format)                                                                   \

@@ -10,7 +10,9 @@
 #define GTU_CUDA_RANKS_CUH
 
 #include "bfs.cuh"
+#include "bfs_card.cuh"
 #include "components.cuh"
+#include "pagerank.cuh"
 #include "sssp.cuh"
 #include "visit.cuh"
 
@@ -32,6 +34,16 @@ __device__ static inline u32 owner_of(const u64 *cut, u32 ranks, u64 v)
 __device__ static inline bool owns(const gpu_graph &g, u64 v)
 {
 	return v >= g.first && v < g.end;
+}
+
+/* The bits of own vertices among the 32 of word @w. */
+__device__ static inline u32 own_bits(const gpu_graph &g, u64 w)
+{
+	const u64 low = g.first > 32 * w ? g.first - 32 * w : 0, high = g.end > 32 * w ? g.end - 32 * w : 0;
+
+	if (low >= 32 || high <= low)
+		return 0;
+	return ALL_LANES << low & (high < 32 ? (1u << high) - 1 : ALL_LANES);
 }
 
 /*
@@ -131,6 +143,12 @@ template <typename R> __device__ static void ranks_collect(const gpu_graph &g, c
 	collect<R>(g, queue, [&](u32 v) { return level[v - g.first] == now; });
 }
 
+/* The items of own vertices whose bits are set. */
+template <typename R> __device__ static void ranks_collect_bits(const gpu_graph &g, const u32 *bits, u64 *queue)
+{
+	collect<R>(g, queue, [&](u32 v) { return bit_at(bits, v); });
+}
+
 /* @bits, cleared before, of the @count numbers @ids. */
 extern "C" __global__ void ranks_bits(const u32 *ids, u64 count, u32 *bits)
 {
@@ -138,10 +156,23 @@ extern "C" __global__ void ranks_bits(const u32 *ids, u64 count, u32 *bits)
 		atomicOr(&bits[ids[i] >> 5], 1u << (ids[i] & 31));
 }
 
-extern "C" __global__ void ranks_reach(gpu_graph g, u32 *visited, u64 source)
+/*
+ * Initialize visited: @source is, and vertices beyond the last one; with @skip, own vertices without edges, too, which
+ * @isolated has.
+ */
+extern "C" __global__ void ranks_begin(gpu_graph g, const u32 *isolated, u32 skip, u64 source, u32 *visited)
 {
-	if (source < g.n && !thread_id())
-		visited[source >> 5] |= 1u << (source & 31);
+	const u64 words = (g.n + 31) / 32;
+
+	for (u64 w = thread_id(); w < words; w += thread_count()) {
+		u32 word = skip ? isolated[w] & own_bits(g, w) : 0;
+
+		if (w == words - 1 && g.n % 32)
+			word |= ALL_LANES << g.n % 32;
+		if (w == source / 32)
+			word |= 1u << source % 32;
+		visited[w] = word;
+	}
 }
 
 /* The bits of own vertices at level @now, at the bits of their numbers. */
@@ -155,6 +186,33 @@ extern "C" __global__ void ranks_front(gpu_graph g, const u32 *level, u32 now, u
 		if (!lane_id())
 			bits[v >> 5] = word;
 	}
+}
+
+/*
+ * The own vertices that a rank has marked in the words at @marks[rank], maybe on another card, and that were not visited
+ * @before: they are at level @next, and are the bits of @found.
+ */
+extern "C" __global__ void ranks_settle_marks(gpu_graph g, const u64 *marks, u32 ranks, const u32 *before, u32 *visited,
+					      u32 *found, u32 *level, u32 next)
+{
+	u64 vertices = 0, edges = 0;
+
+	each_word(g, [&](u64 w) {
+		u32 word = 0, i;
+
+		for (i = 0; i < ranks; i++)
+			word |= ((const u32 *)marks[i])[w - g.first / 32];
+		word &= own_bits(g, w) & ~before[w];
+		visited[w] |= word;
+		return found[w] = word;
+	}, [&](u64 v, bool mine, u32) {
+		if (!mine)
+			return;
+		level[v - g.first] = next;
+		vertices++;
+		edges += row_at(g, v + 1) - row_at(g, v);
+	});
+	count_reached_by_block(g, vertices, edges);
 }
 
 /* Count the own vertices at level @now that have a level in @other, too. */
@@ -203,6 +261,10 @@ extern "C" __global__ void ranks_join_bits(gpu_graph g, const u64 *at, u64 offse
 	extern "C" __global__ void ranks_collect_##format(gpu_graph g, const u32 *level, u32 now, u64 *queue) \
 	{                                                                                          \
 		ranks_collect<R>(g, level, now, queue);                                            \
+	}                                                                                          \
+	extern "C" __global__ void ranks_collect_bits_##format(gpu_graph g, const u32 *bits, u64 *queue) \
+	{                                                                                          \
+		ranks_collect_bits<R>(g, bits, queue);                                             \
 	}
 
 VISIT_FORMATS(RANKS_BFS)
@@ -210,7 +272,7 @@ VISIT_FORMATS(RANKS_BFS)
 /* ---- Shortest paths: distances of all vertices, those of others as far as this rank knows ------------ */
 
 /*
- * Send the distances below @bound of other ranks' vertices in @fell to their owners; counters.min is the smallest one
+ * Send the distances below @bound of other ranks' vertices in @fell to their owners; note_min() has the smallest one
  * above it. An element of the outbox is a number and a distance, in words of 4 bytes. @settled: 0, or gets the bits of
  * the vertices sent.
  */
@@ -252,7 +314,7 @@ __device__ static void ranks_send(const gpu_graph &g, const D *distance, u32 *fe
 	}
 	min = warp_min(min);
 	if (!lane_id() && min != ~0ull)
-		atomicMin((ull *)&counters_of(g)->min, (ull)min);
+		note_min(g, min);
 }
 
 /* Take distances that another rank sent. counters.changed: a number is bad. */
@@ -312,63 +374,39 @@ __device__ static inline void put_pair_warp(const gpu_graph &g, bool sends, u32 
 	}
 }
 
+/* The bits of own vertices with edges that are visited. */
+extern "C" __global__ void ranks_reached(gpu_graph g, const u32 *visited, const u32 *isolated, u32 *bits)
+{
+	const u64 words = (g.end + 31) / 32;
+
+	for (u64 w = g.first / 32 + thread_id(); w < words; w += thread_count())
+		bits[w] = visited[w] & ~isolated[w] & own_bits(g, w);
+}
+
+/* The bits of other own vertices with edges. */
+extern "C" __global__ void ranks_others(gpu_graph g, const u32 *reached, const u32 *isolated, u32 *bits)
+{
+	const u64 words = (g.end + 31) / 32;
+
+	for (u64 w = g.first / 32 + thread_id(); w < words; w += thread_count())
+		bits[w] = ~(reached[w] | isolated[w]) & own_bits(g, w);
+}
+
 /*
- * The bits of the vertices labeled @giant (GPU_NO_VERTEX: none), and pairs of a vertex and its label for others that are no
- * roots.
+ * Pairs of a vertex and its label, for vertices that are no roots: of those in @giant, which had the label *least before, of
+ * *least alone.
  */
-extern "C" __global__ void ranks_summarize(gpu_graph g, const u32 *label, u32 giant, u32 *bits, u32 *pairs, u64 most)
+extern "C" __global__ void ranks_moved(gpu_graph g, const u32 *label, const u32 *giant, const u32 *least, u32 *pairs, u64 most)
 {
 	const u64 padded = (g.n + 31) & ~31ull;
+	const u32 lowest = *least;
 
 	for (u64 v = thread_id(); v < padded; v += thread_count()) {
-		const u32 root = v < g.n ? label[v] : GPU_NO_VERTEX, word = __ballot_sync(ALL_LANES, v < g.n && root == giant);
+		const bool alone = v < g.n && (!bit_at(giant, (u32)v) || v == lowest);
+		const u32 root = alone ? label[v] : 0;
 
-		if (!lane_id())
-			bits[v >> 5] = word;
-		put_pair_warp(g, v < g.n && root != giant && root != v, (u32)v, root, pairs, most);
+		put_pair_warp(g, alone && root != v, (u32)v, root, pairs, most);
 	}
-}
-
-/*
- * Join the giant components of all ranks, given by their bits at @at[rank], maybe on another card, and their @giant[rank]:
- * those that have a vertex in common, and vertices in one of them to it. @own is this rank.
- */
-extern "C" __global__ void ranks_join_giants(gpu_graph g, const u64 *at, const u32 *giant, u32 ranks, u32 own, u32 *label)
-{
-	u64 met = 0;			/* pairs of ranks that this thread has joined */
-
-	for (u64 w = thread_id(); w < (g.n + 31) / 32; w += thread_count()) {
-		u32 any = 0, mine = 0, i, k;
-
-		for (i = 0; i < ranks; i++) {
-			u32 word = ((const u32 *)at[i])[w];
-
-			if (i == own)
-				mine = word;
-			for (k = 0; k < i && word & any; k++) {
-				const u32 pair = i * (i - 1) / 2 + k;
-
-				if (!(word & ((const u32 *)at[k])[w]) || (pair < 64 && met >> pair & 1))
-					continue;
-				met |= pair < 64 ? 1ull << pair : 0;
-				join(label, giant[i], giant[k]);
-			}
-			any |= word;
-		}
-		any &= ~mine;
-		for (i = 0; i < ranks && any; i++)
-			for (u32 left = any & ((const u32 *)at[i])[w]; left; left &= left - 1) {
-				join(label, (u32)(32 * w) + (u32)__ffs((int)left) - 1, giant[i]);
-				any &= ~(left & -left);
-			}
-	}
-}
-
-/* answer[rank] = the label of giant[rank]. */
-extern "C" __global__ void ranks_ask(const u32 *label, const u32 *giant, u32 ranks, u32 *answer)
-{
-	for (u32 i = (u32)thread_id(); i < ranks; i += (u32)thread_count())
-		answer[i] = giant[i] == GPU_NO_VERTEX ? GPU_NO_VERTEX : label[giant[i]];
 }
 
 /* Pairs of a vertex and its label, for vertices that were roots in @base and are not any more. */
@@ -405,8 +443,8 @@ extern "C" __global__ void ranks_copy(gpu_graph g, const u32 *from, u32 *to)
 /* ---- PageRank: ranks of own vertices, contributions and sums of all ---------------------------------- */
 
 /* As pagerank_update(), for own vertices. */
-extern "C" __global__ void ranks_update(gpu_graph g, double *rank, const double *sum, double *contrib, double damping,
-					double dangling, u32 begin)
+extern "C" __global__ void ranks_update(gpu_graph g, double *rank, const double *sum, double *contrib, double scale,
+					double damping, double dangling, u32 begin)
 {
 	const double n = (double)g.n;
 	double dangling_sum = 0, max = 0;
@@ -414,11 +452,14 @@ extern "C" __global__ void ranks_update(gpu_graph g, double *rank, const double 
 	for (u64 v = g.first + thread_id(); v < g.end; v += thread_count()) {
 		const u64 degree = row_at(g, v + 1) - row_at(g, v);
 		const double now = begin ? 1 / n : __dadd_rn((1 - damping) / n, damping * (sum[v] + dangling / n)),
-			     change = begin ? 0 : fabs(now - rank[v - g.first]);
+			     change = begin ? 0 : fabs(now - rank[v - g.first]), share = degree ? now / (double)degree : 0;
 
 		max = change > max ? change : max;
 		rank[v - g.first] = now;
-		contrib[v] = degree ? now / (double)degree : 0;
+		if (scale > 0)
+			((u32 *)contrib)[v] = fixed_point(share, scale, (u32)v);
+		else
+			contrib[v] = share;
 		dangling_sum += degree ? 0 : now;
 	}
 	__syncwarp();

@@ -152,7 +152,7 @@ VISIT_FORMATS(RANKS_PATHS)
  * ---- Cores: neighbours left of own vertices; of others' vertices, neighbours lost since the last message -----
  */
 
-/* Remove the own vertices with @k neighbours or fewer. counters.left: those that stay; counters.min: the fewest neighbours of one. */
+/* Remove the own vertices with @k neighbours or fewer. counters.left: those that stay; note_min(): the fewest neighbours of one. */
 template <typename R>
 __device__ static void ranks_cores_due(const gpu_graph &g, const u32 *left, u32 *core, u32 k, u64 *out)
 {
@@ -174,7 +174,7 @@ __device__ static void ranks_cores_due(const gpu_graph &g, const u32 *left, u32 
 	count_lanes(&counters_of(g)->left, stay);
 	min = warp_min(min);
 	if (!lane_id() && min != ~0ull)
-		atomicMin((ull *)&counters_of(g)->min, (ull)min);
+		note_min(g, min);
 }
 
 /* As cores_peel(). A message has each vertex of others once. */

@@ -113,11 +113,11 @@ __device__ static void sssp_relax(const gpu_graph &g, const u64 *queue, u64 coun
 }
 
 /*
- * Queue vertices of the run due below @bound; counters.min is the smallest distance due above it. @settled,
+ * Queue vertices of the run due from @least on, below @bound; note_min() has the smallest distance due above it. @settled,
  * unless 0: set the bits of all vertices below it.
  */
 template <typename R, typename D>
-__device__ static void sssp_collect(const gpu_graph &g, const D *distance, D *expanded, u64 bound,
+__device__ static void sssp_collect(const gpu_graph &g, const D *distance, D *expanded, u64 least, u64 bound,
 				    u64 *queue, u32 *settled)
 {
 	u64 v, s, e, padded = (g.end + GPU_BLOCK - 1) / GPU_BLOCK * GPU_BLOCK, min = ~0ull, other;
@@ -131,7 +131,7 @@ __device__ static void sssp_collect(const gpu_graph &g, const D *distance, D *ex
 		/* no other warp writes this word */
 		if (settled && below && !lane_id())
 			settled[v >> 5] |= below;
-		if (in && d < expanded[v]) {
+		if (in && d >= least && d < expanded[v]) {
 			if (d < bound) {
 				expanded[v] = d;
 				edges_of(g, v, &s, &e);
@@ -147,7 +147,7 @@ __device__ static void sssp_collect(const gpu_graph &g, const D *distance, D *ex
 		min = other < min ? other : min;
 	}
 	if (!lane_id() && min != ~0ull)
-		atomicMin((ull *)&counters_of(g)->min, (ull)min);
+		note_min(g, min);
 }
 
 /* The paper's kernel: expands every vertex whose distance fell in the previous round. */
@@ -218,9 +218,9 @@ SSSP_RELAX(compressed, double, sum_f64, compressed_f64_separate)
 
 #define SSSP_COLLECT(R, width, D, bits)                                                            \
 	extern "C" __global__ void sssp_collect_##width##_##bits(                                  \
-		gpu_graph g, const D *distance, D *expanded, u64 bound, u64 *queue, u32 *settled)  \
+		gpu_graph g, const D *distance, D *expanded, u64 least, u64 bound, u64 *queue, u32 *settled) \
 	{                                                                                          \
-		sssp_collect<R, D>(g, distance, expanded, bound, queue, settled);                  \
+		sssp_collect<R, D>(g, distance, expanded, least, bound, queue, settled);           \
 	}
 SSSP_COLLECT(u32, 4, u32, 32)
 SSSP_COLLECT(u32, 4, u64, 64)

@@ -11,14 +11,15 @@
 #include "loop.cuh"
 #include "sssp.cuh"
 
-/* Queue the vertices due, below and above @bound; counters.items and .left count them. */
+/* Queue the vertices due from @least on, below and above @bound; counters.items and .left count them. */
 template <typename D>
-__device__ static void sssp_due(const gpu_graph &g, const D *distance, const D *expanded, u64 bound, u32 *near, u32 *far)
+__device__ static void sssp_due(const gpu_graph &g, const D *distance, const D *expanded, u64 least, u64 bound, u32 *near,
+				u32 *far)
 {
 	u64 v, at, padded = (g.n + 31) & ~31ull;
 
 	for (v = thread_id(); v < padded; v += thread_count()) {
-		bool due = v < g.n && distance[v] < expanded[v], now = due && distance[v] < bound;
+		bool due = v < g.n && distance[v] >= least && distance[v] < expanded[v], now = due && distance[v] < bound;
 
 		if (!__any_sync(ALL_LANES, due))
 			continue;
@@ -224,9 +225,9 @@ SSSP_PLAIN(SSSP_STEPS)
 
 #define SSSP_DUE(D, bits)                                                                          \
 	extern "C" __global__ void sssp_due_##bits(gpu_graph g, const D *distance, const D *expanded, \
-						   u64 bound, u32 *near, u32 *far)                  \
+						   u64 least, u64 bound, u32 *near, u32 *far)      \
 	{                                                                                          \
-		sssp_due<D>(g, distance, expanded, bound, near, far);                              \
+		sssp_due<D>(g, distance, expanded, least, bound, near, far);                       \
 	}
 SSSP_DUE(u32, 32)
 SSSP_DUE(u64, 64)

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Shortest paths over lists on the card, in buckets no wider than the least weight. All distances below the bucket's
+ * bound are final, so a vertex is expanded once, and those above it lie within the greatest weight. A number T of one or
+ * two bytes has them: 0 for a final distance, 1 + the distance above the bucket's base, or the greatest number for none.
+ * These fit into the L2 cache, where distances do not, and an edge reads one at random.
+ *
+ * A bucket is pushed along its edges, or pulled: vertices whose distance is not final look for neighbours in the bucket,
+ * by its bits, where their edges are fewer than the bucket's (Chakaravarthy et al., "Scalable Single Source Shortest Path
+ * Algorithms for Massively Parallel Systems", 2014).
+ */
+#ifndef GTU_CUDA_SSSP_FINAL_CUH
+#define GTU_CUDA_SSSP_FINAL_CUH
+
+#include "bfs_card.cuh"
+#include "sssp.cuh"
+
+#define TEAM		8u		/* lanes that pull by one list, */
+#define TEAM_READS	4u		/* entries that each of them reads at a time, */
+#define TEAM_MOST	128u		/* and entries of the longest list that they read */
+
+template <typename T> __device__ static inline T none_of(void)
+{
+	return (T)~(T)0;
+}
+
+/* The numbers of four vertices, as a lane reads them. */
+template <typename T> struct __attribute__((aligned(4 * sizeof(T)))) four_numbers {
+	T of[4];
+};
+
+/* Lower the number of @v to @value; @old: the word with it, as read before. */
+template <typename T> __device__ static inline void lower_number(T *numbers, u32 v, u32 value, u32 old)
+{
+	const u32 many = 4 / sizeof(T), at = v % many * 8 * sizeof(T), mask = none_of<T>();
+	u32 *word = (u32 *)numbers + v / many, was;
+
+	while (value < (old >> at & mask)) {
+		was = atomicCAS(word, old, (old & ~(mask << at)) | value << at);
+		if (was == old)
+			return;
+		old = was;
+	}
+}
+
+/* The bits of four vertices of every lane, as words: lane i has that of lanes i & ~7 to i | 7. */
+__device__ static inline u32 join_bits(u32 four)
+{
+	four <<= lane_id() % 8 * 4;
+	for (u32 d = 1; d < 8; d <<= 1)
+		four |= __shfl_xor_sync(ALL_LANES, four, (int)d);
+	return four;
+}
+
+/*
+ * Begin the bucket of @width from @base on, which is @above that of the numbers: distances below are final. Queue its
+ * vertices, store their distances and set their bits in @bucket, and those of vertices whose distance is not final in @open.
+ * counters.edges: the sum of the bucket's degrees; .left: vertices reached beyond it; note_min(): the least of their numbers.
+ */
+template <typename R, typename T>
+__device__ static void sssp_bucket(const gpu_graph &g, T *numbers, u32 above, u32 width, u64 base, u32 *distance, u64 *queue,
+				   u32 *open, u32 *bucket)
+{
+	const u64 fours = (g.n + 3) / 4, padded = (fours + 31) & ~31ull;
+	stage q = stage_of(queue, &counters_of(g)->items);
+	u64 vertices = 0, edges = 0, min = ~0ull, other, left = 0;
+
+	for (u64 i = thread_id(); i < padded; i += thread_count()) {
+		four_numbers<T> x = { { none_of<T>(), none_of<T>(), none_of<T>(), none_of<T>() } };
+		u32 opens = 0, mine = 0, items = 0, k, piece;
+		u64 s[4], e[4], at;
+		bool staged;
+
+		if (i < fours)
+			x = ((const four_numbers<T> *)numbers)[i];
+#pragma unroll
+		for (k = 0; k < 4; k++) {
+			if (x.of[k] != none_of<T>())
+				x.of[k] = (T)(x.of[k] > above ? x.of[k] - above : 0);
+			mine |= (u32)(x.of[k] && x.of[k] <= width) << k;
+			opens |= (u32)(x.of[k] > width && 4 * i + k < g.n) << k;
+			if (x.of[k] > width && x.of[k] != none_of<T>()) {
+				min = x.of[k] < min ? x.of[k] : min;
+				left++;
+			}
+		}
+		if (i < fours)
+			((four_numbers<T> *)numbers)[i] = x;
+		opens = join_bits(opens);
+		k = join_bits(mine);
+		if (lane_id() % 8 == 0 && i < fours) {
+			open[i / 8] = opens;
+			bucket[i / 8] = k;
+		}
+		if (!__any_sync(ALL_LANES, mine))
+			continue;
+#pragma unroll
+		for (k = 0; k < 4; k++) {
+			s[k] = e[k] = 0;
+			if (!(mine >> k & 1))
+				continue;
+			edges_of(g, 4 * i + k, &s[k], &e[k]);
+			distance[4 * i + k] = (u32)base + x.of[k] - 1;
+			items += items_of<R>(s[k], e[k]);
+			edges += e[k] - s[k];
+			vertices++;
+		}
+		at = stage_reserve(q, items, &staged);
+#pragma unroll
+		for (k = 0; k < 4; k++)
+			for (piece = 0; piece < items_of<R>(s[k], e[k]); piece++, at++)
+				stage_put(q, at, staged, (u64)piece << 32 | (4 * i + k));
+	}
+	stage_flush(q);
+	count_reached_by_block(g, vertices, edges);
+	left = warp_sum(left);
+	for (int d = 16; d; d >>= 1) {
+		other = __shfl_xor_sync(ALL_LANES, min, d);
+		min = other < min ? other : min;
+	}
+	if (lane_id() || !left)
+		return;
+	add(&counters_of(g)->left, left);
+	if (~min > *(volatile uint64_t *)&counters_of(g)->not_min)
+		note_min(g, min);
+}
+
+/* Store the distances that are not final. */
+template <typename T> __device__ static void sssp_flush(const gpu_graph &g, const T *numbers, u64 base, u32 *distance)
+{
+	for (u64 v = thread_id(); v < g.n; v += thread_count())
+		if (numbers[v] && numbers[v] != none_of<T>())
+			distance[v] = (u32)base + numbers[v] - 1;
+}
+
+/* Expand the items of a bucket. */
+template <typename R, typename W, typename S, typename T>
+__device__ static void sssp_push(const gpu_graph &g, const u64 *queue, u64 count, T *numbers)
+{
+	const u32 size = batches<R, W>::size, many = 4 / sizeof(T);
+	tally t = { 0, 0 };
+
+	each_in_order(g, count, [&](u64 i) {
+		const u64 item = queue[i];
+		const u32 from = numbers[(u32)item];
+
+		batches<R, W>::walk(g, (u32)item, (u32)(item >> 32), t, [&](u32 mask, const R *entry, const W *weight) {
+			u32 word[size], k;
+
+			/* independent reads together: each takes a trip to memory */
+#pragma unroll
+			for (k = 0; k < size; k++)
+				word[k] = mask >> k & 1 ? ((const u32 *)numbers)[target_of<R>(g, entry[k]) / many] : 0;
+#pragma unroll
+			for (k = 0; k < size; k++)
+				if (mask >> k & 1)
+					lower_number<T>(numbers, target_of<R>(g, entry[k]), S::template plus<R, W>(g, from, entry[k], weight[k]),
+							word[k]);
+		});
+	});
+	report(g, t);
+}
+
+/* The position of set bit @nth, from 0 on, of a word that has it. */
+__device__ static inline u32 nth_bit(u32 word, u32 nth)
+{
+	u32 at = 0;
+
+	for (u32 d = 16; d; d >>= 1) {
+		const u32 below = __popc(word >> at & ((1u << d) - 1));
+
+		if (nth >= below) {
+			nth -= below;
+			at += d;
+		}
+	}
+	return at;
+}
+
+/*
+ * f(valid, v) for the vertices with a bit in open and none in isolated, by TEAMs of lanes, of which a warp takes adjacent
+ * vertices. Called by every lane each time.
+ */
+template <typename F> __device__ static inline void each_open(const gpu_graph &g, const u32 *open, const u32 *isolated, F f)
+{
+	const u64 words = (g.n + 31) / 32, warps = thread_count() / 32;
+
+	for (u64 first = thread_id() / 32 * 32; first < words; first += warps * 32) {
+		const u64 mine = first + lane_id();
+		const u32 word = mine < words ? open[mine] & ~isolated[mine] : 0, count = __popc(word), sum = warp_prefix_sum(count),
+			  all = __shfl_sync(ALL_LANES, sum, 31);
+
+		for (u32 base = 0; base < all; base += 32 / TEAM) {
+			const u32 nth = base + lane_id() / TEAM;
+			u32 at = 0, theirs, before;
+
+			/* the first word with more bits before its end */
+			for (u32 d = 16; d; d >>= 1)
+				at += __shfl_sync(ALL_LANES, sum, (int)(at + d - 1)) <= nth ? d : 0;
+			theirs = __shfl_sync(ALL_LANES, word, (int)at);
+			before = __shfl_sync(ALL_LANES, sum - count, (int)at);
+			f(nth < all, (u32)((first + at) * 32) + nth_bit(theirs, nth - before));
+		}
+	}
+}
+
+/* Lower the numbers of open vertices by neighbours in the bucket. Items of lists too long for a team go to @longs. */
+template <typename R, typename W, typename S, typename T>
+__device__ static void sssp_pull(const gpu_graph &g, T *numbers, const u32 *open, const u32 *isolated, const u32 *bucket,
+				 u64 *longs)
+{
+	stage q = stage_of(longs, &counters_of(g)->items);
+	tally t = { 0, 0 };
+
+	each_open(g, open, isolated, [&](bool valid, u32 v) {
+		const bool leads = lane_id() % TEAM == 0;
+		u64 s = 0, e = 0, i, at;
+		u32 least = ~0u, items = 0, other, k;
+		bool staged;
+
+		if (valid) {
+			s = row_at(g, v);
+			e = row_at(g, v + 1ull);
+		}
+		if (e - s > TEAM_MOST) {
+			items = leads ? items_of<R>(s, e) : 0;
+			e = s;
+		}
+		if (leads)
+			count_sectors<R, W>(g, t, s, e);
+		for (i = s + lane_id() % TEAM; __any_sync(ALL_LANES, i < e); i += TEAM * TEAM_READS) {
+			R entry[TEAM_READS];
+			W weight[TEAM_READS];
+			u32 hits = 0;
+
+#pragma unroll
+			for (k = 0; k < TEAM_READS; k++)
+				if (i + TEAM * k < e) {
+					entry[k] = entry_at<R>(g, i + TEAM * k);
+					weight[k] = weight_at<W>(g, i + TEAM * k);
+				}
+#pragma unroll
+			for (k = 0; k < TEAM_READS; k++)
+				if (i + TEAM * k < e)
+					hits |= (u32)bit_at(bucket, target_of<R>(g, entry[k])) << k;
+#pragma unroll
+			for (k = 0; k < TEAM_READS; k++)
+				if (hits >> k & 1) {
+					other = S::template plus<R, W>(g, numbers[target_of<R>(g, entry[k])], entry[k], weight[k]);
+					least = other < least ? other : least;
+				}
+		}
+		for (int d = TEAM / 2; d; d >>= 1) {
+			other = __shfl_xor_sync(ALL_LANES, least, d);
+			least = other < least ? other : least;
+		}
+		if (leads && least != ~0u && least < numbers[v])
+			numbers[v] = (T)least;
+		if (!__any_sync(ALL_LANES, items))
+			return;
+		at = stage_reserve(q, items, &staged);
+		for (k = 0; k < items; k++, at++)
+			stage_put(q, at, staged, (u64)k << 32 | v);
+	});
+	stage_flush(q);
+	report_lanes(g, t);
+}
+
+/* The same for the items that it queued; counters.items counts them. */
+template <typename R, typename W, typename S, typename T>
+__device__ static void sssp_pull_long(const gpu_graph &g, const u64 *queue, T *numbers, const u32 *bucket)
+{
+	const u64 count = counters_of(g)->items;
+	tally t = { 0, 0 };
+
+	for (u64 i = thread_id() / 32; i < count; i += thread_count() / 32) {
+		const u32 v = (u32)queue[i];
+		u32 least = ~0u, other;
+
+		walk_item<R, W, true>(g, v, (u32)(queue[i] >> 32), t, [&](bool valid, R entry, W weight) {
+			const u32 to = target_of<R>(g, entry);
+			u32 d;
+
+			if (!valid || !bit_at(bucket, to))
+				return;
+			d = S::template plus<R, W>(g, numbers[to], entry, weight);
+			least = d < least ? d : least;
+		});
+		__syncwarp();
+		for (int k = 16; k; k >>= 1) {
+			other = __shfl_xor_sync(ALL_LANES, least, k);
+			least = other < least ? other : least;
+		}
+		if (!lane_id())
+			lower_number<T>(numbers, v, least, ((const u32 *)numbers)[v / (4 / sizeof(T))]);
+	}
+	report(g, t);
+}
+
+#define SSSP_BUCKET(R, width_name, T, bits)                                                        \
+	extern "C" __global__ void sssp_bucket_##width_name##_##bits(                              \
+		gpu_graph g, T *numbers, u32 above, u32 width, u64 base, u32 *distance, u64 *queue, \
+		u32 *open, u32 *bucket)                                                            \
+	{                                                                                          \
+		sssp_bucket<R, T>(g, numbers, above, width, base, distance, queue, open, bucket);  \
+	}
+SSSP_BUCKET(u32, 4, uint8_t, 8)
+SSSP_BUCKET(u64, 8, uint8_t, 8)
+SSSP_BUCKET(u32, 4, uint16_t, 16)
+SSSP_BUCKET(u64, 8, uint16_t, 16)
+
+#define SSSP_FLUSH(T, bits)                                                                        \
+	extern "C" __global__ void sssp_flush_##bits(gpu_graph g, const T *numbers, u64 base, u32 *distance) \
+	{                                                                                          \
+		sssp_flush<T>(g, numbers, base, distance);                                         \
+	}
+SSSP_FLUSH(uint8_t, 8)
+SSSP_FLUSH(uint16_t, 16)
+
+#define SSSP_FINAL(R, W, S, T, name)                                                               \
+	extern "C" __global__ void sssp_push_##name(gpu_graph g, const u64 *queue, u64 count, T *numbers) \
+	{                                                                                          \
+		sssp_push<R, W, S, T>(g, queue, count, numbers);                                   \
+	}                                                                                          \
+	extern "C" __global__ void sssp_pull_##name(gpu_graph g, T *numbers, const u32 *open,      \
+						    const u32 *isolated, const u32 *bucket, u64 *longs) \
+	{                                                                                          \
+		sssp_pull<R, W, S, T>(g, numbers, open, isolated, bucket, longs);                  \
+	}                                                                                          \
+	extern "C" __global__ void sssp_pull_long_##name(gpu_graph g, const u64 *queue, T *numbers, \
+							 const u32 *bucket)                        \
+	{                                                                                          \
+		sssp_pull_long<R, W, S, T>(g, queue, numbers, bucket);                             \
+	}
+#define SSSP_FINALS(R, W, S, name)                                                                 \
+	SSSP_FINAL(R, W, S, uint8_t, name##_8)                                                     \
+	SSSP_FINAL(R, W, S, uint16_t, name##_16)
+SSSP_FINALS(u32, no_weight, sum_packed<u32>, 4_u32)
+SSSP_FINALS(u64, no_weight, sum_packed<u32>, 8_u32)
+SSSP_FINALS(u32, u32, sum_separate<u32>, 4_u32_separate)
+SSSP_FINALS(u64, u32, sum_separate<u32>, 8_u32_separate)
+
+#endif

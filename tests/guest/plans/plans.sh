@@ -140,8 +140,8 @@ sound_guest() {
 	boot "$name" "$kernel" "$@" "${arguments[@]}" --test "info=gtu info --device /dev/gtu0 >/dev/null"
 }
 
-# faulty_guest: /dev/gtu0 is sound. The next devices fail after probing, which takes fewer than 560 accesses. The last
-# ones fail during probing.
+# faulty_guest: /dev/gtu0 is sound. The next devices fail after probing, which takes fewer than 560 accesses. Then some fail
+# during probing. The last two, gtu16 and gtu17, lack a unit and have a corrupt device tree blob.
 faulty_guest() {
 	local arguments=(--file "$kselftests/fault_test" --file "$here/programs/rebind:/usr/bin/rebind") fault device test
 	arguments+=(--file "$kselftests/stuck_test" --file "$kselftests/event_test")
@@ -154,6 +154,7 @@ faulty_guest() {
 			all-ones=1 all-ones=2 all-ones=5 all-ones=20 all-ones=300 stall=3; do
 		arguments+=(--also "--fault $fault")
 	done
+	arguments+=(--also absent_units=iru --also "--bug fdt-crc" --file "$kselftests/submit_test" --file "$kselftests/surface_test")
 	# a program that waits for a removed device, or one whose server died, gets an error: exit status 1
 	arguments+=(--test "all-ones=$bfs /dev/gtu1; test \$? -eq 1" --test "server-killed=$bfs /dev/gtu3; test \$? -eq 1")
 	# a program that waits for a stalled device gets an error, or a signal other than SIGKILL ends it
@@ -173,11 +174,14 @@ faulty_guest() {
 	done
 	arguments+=(--file "$kselftests/death_test")
 	for test in no-invalidate:12:deadline_beside_a_slow_call no-invalidate:12:mailbox_timeout \
-			stuck-reset:13:no_doorbell_in_reset refuse-disable:14:refusal_is_not_quiet \
+			no-invalidate:12:dump_beside_a_slow_call stuck-reset:13:no_doorbell_in_reset refuse-disable:14:refusal_is_not_quiet \
 			refuse-disable:15:events_of_submitted_jobs refuse-disable:15:refused_stop_keeps_memory; do
 		IFS=: read -r fault device test <<<"$test"
 		arguments+=(--test "death-$test=GTU_FAULT=$fault GTU_DEVICE=/dev/gtu$device death_test $test")
 	done
+	arguments+=(--test "absent-unit=GTU_DEVICE=/dev/gtu16 submit_test absent_unit"
+		--test "absent-unit-files=GTU_DEVICE=/dev/gtu16 surface_test units"
+		--test "corrupt-device-tree=GTU_FAULT=fdt-crc GTU_DEVICE=/dev/gtu17 surface_test corrupt_device_tree")
 	arguments+=(--test "lost-events=GTU_FAULT=lose-irq GTU_DEVICE=/dev/gtu4 event_test lost_interrupts")
 	arguments+=(--test "rebind=rebind" --test "sound-after=$bfs /dev/gtu0")
 	make_graph

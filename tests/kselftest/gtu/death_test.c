@@ -171,8 +171,9 @@ TEST_F_TIMEOUT(death, events_of_submitted_jobs, 60)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	int efd = eventfd(0, EFD_NONBLOCK), i;
-	uint64_t null, delay[4];
+	uint64_t null, delay[4], end;
 	struct queue q;
+	uint32_t index;
 
 	ASSERT_EQ(0, submit_queue(self->fd, &q));
 	null = now_ns();
@@ -189,6 +190,12 @@ TEST_F_TIMEOUT(death, events_of_submitted_jobs, 60)
 		EXPECT_LT(0, delay[i]);
 		EXPECT_GT(100 * MILLISECOND, delay[i]);
 	}
+	/* a job without a request raises none */
+	counted(efd);
+	ASSERT_EQ(0, submit_one(&q, 0, &index));
+	for (end = now_ns() + 5 * SECOND; !completed(&q, index) && now_ns() < end;)
+		;
+	EXPECT_EQ(0, polled(efd, 200));
 	TH_LOG("events after the completion, median of %u: %llu, %llu, %llu, %llu us; an ioctl: %llu us",
 	       EVENTS, (unsigned long long)delay[0] / 1000, (unsigned long long)delay[1] / 1000,
 	       (unsigned long long)delay[2] / 1000, (unsigned long long)delay[3] / 1000,
@@ -281,6 +288,7 @@ TEST_F_TIMEOUT(death, wait_for_several_queues, 60)
 	struct gtu_wait_entry e[4];
 	struct queue q[4];
 	struct later end = { &q[2], 30000, GTU_IOCTL_QUEUE_DESTROY };
+	static char text[65536], path[128];
 	uint32_t i, first;
 	pthread_t thread;
 	uint64_t start;
@@ -307,6 +315,18 @@ TEST_F_TIMEOUT(death, wait_for_several_queues, 60)
 		EXPECT_EQ(GTU_QUEUE_ENABLED, e[i].state);
 		pthread_join(thread, NULL);
 		e[i].index++;
+	}
+	/* of several completed entries the first counts */
+	e[0].index = e[1].index = e[3].index = 0;
+	EXPECT_EQ(0, wait_any(self->fd, e, 4, 0, &first));
+	EXPECT_EQ(0, first);
+	e[0].index = e[1].index = e[3].index = 1;
+	/* no wait stays registered: the watchdog runs while there are any */
+	if (!geteuid()) {
+		snprintf(path, sizeof(path), "/sys/kernel/debug/gtu/%s/queues", device_name());
+		ASSERT_LT(0, read_from(path, text, sizeof(text)));
+		EXPECT_NE(NULL, strstr(text, "waiters 0,"));
+		EXPECT_EQ(NULL, strstr(text, "waiters 1,"));
 	}
 	/* the end of one of them does, too */
 	ASSERT_EQ(0, pthread_create(&thread, NULL, act_later, &end));
@@ -368,6 +388,40 @@ TEST_F_TIMEOUT(death, deadline_beside_a_slow_call, 60)
 	pthread_join(thread, NULL);
 	EXPECT_EQ(ENODEV, r.ret);
 	queue_unmap(&q);
+}
+
+/* The dump of a reset shows the context at fault, and names those whose calls wait for the device. */
+TEST_F_TIMEOUT(death, dump_beside_a_slow_call, 60)
+{
+	struct removal r = { .ret = -1 };
+	static char text[1 << 20];
+	uint32_t key, i;
+	pthread_t thread;
+
+	NEEDS_FAULT("no-invalidate", "faulty");
+	NEEDS_ROOT;
+	if (access("/sys/class/devcoredump", F_OK))
+		SKIP(return, "the kernel has no CONFIG_DEV_COREDUMP");
+	while (dump_file())
+		write_to(dump_file(), "1");
+	r.fd = open(device_path(), O_RDWR);
+	ASSERT_LE(0, r.fd);
+	ASSERT_EQ(0, region_add(self->fd, pages(65536), 65536, RW, &key));
+	ASSERT_EQ(0, region_add(r.fd, pages(65536), 65536, RW, &r.key));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, remove_region, &r));
+	usleep(100000);
+	/* waits for the mailbox, and holds its context */
+	EXPECT_EQ(ENODEV, region_remove(self->fd, key));
+	pthread_join(thread, NULL);
+	EXPECT_EQ(ENODEV, r.ret);
+	for (i = 0; i < 100 && !dump_file(); i++)
+		usleep(20000);
+	ASSERT_NE(NULL, dump_file());
+	ASSERT_LT(0, read_from(dump_file(), text, sizeof(text)));
+	EXPECT_NE(NULL, strstr(text, "busy, not shown\n"));
+	EXPECT_NE(NULL, strstr(text, "1 region slots taken of"));
+	write_to(dump_file(), "1");
+	close(r.fd);
 }
 
 /*

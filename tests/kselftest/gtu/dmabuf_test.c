@@ -52,7 +52,7 @@ static int export_buffer(int fd, uint32_t key, uint32_t rights, uint32_t flags, 
 TEST_F(dmabuf, export_arguments)
 {
 	uint32_t pinned;
-	int out;
+	int out, input;
 
 	EXPECT_EQ(EINVAL, export_buffer(self->fd, self->key, 0, 0, &out));
 	EXPECT_EQ(EINVAL, export_buffer(self->fd, self->key, 4, 0, &out));
@@ -74,6 +74,15 @@ TEST_F(dmabuf, export_arguments)
 	EXPECT_EQ(0, fcntl(out, F_GETFD));
 	EXPECT_EQ(O_RDONLY, fcntl(out, F_GETFL) & O_ACCMODE);
 	close(out);
+	/* the lowest descriptor is one, too */
+	input = dup(0);
+	close(0);
+	ASSERT_EQ(0, export_buffer(self->fd, self->key, GTU_RIGHT_READ, 0, &out));
+	EXPECT_EQ(0, out);
+	EXPECT_EQ(O_RDONLY, fcntl(0, F_GETFL) & O_ACCMODE);
+	EXPECT_EQ((off_t)BYTES, lseek(0, 0, SEEK_END));
+	dup2(input, 0);
+	close(input);
 }
 
 TEST_F(dmabuf, import_arguments)
@@ -95,6 +104,28 @@ TEST_F(dmabuf, import_arguments)
 	close(out);
 	EXPECT_EQ(0, region_remove(self->other, key));
 	EXPECT_EQ(ENOENT, region_remove(self->other, key));
+}
+
+#define PEER_WORD	_IO(0xE8, 19)
+
+/* The kernel can map a buffer for another driver, for writing if the dma-buf permits it. */
+TEST_F(dmabuf, kernel_mapping)
+{
+	struct { int32_t fd; uint32_t write; uint64_t offset, value; } w = { .offset = 8 };
+	int peer = open("/dev/gtu_peer", O_RDWR | O_CLOEXEC);
+
+	if (peer < 0)
+		SKIP(return, "no /dev/gtu_peer: needs root and tests/guest/programs/peer");
+	ASSERT_EQ(0, export_buffer(self->fd, self->key, RW, O_CLOEXEC, &w.fd));
+	ASSERT_EQ(0, call(peer, PEER_WORD, &w));
+	EXPECT_EQ(self->memory[2], (uint32_t)w.value);
+	w.write = 1;
+	w.value = 0x123456789abcdefull;
+	ASSERT_EQ(0, call(peer, PEER_WORD, &w));
+	EXPECT_EQ(0x89abcdefu, self->memory[2]);
+	EXPECT_EQ(0x1234567u, self->memory[3]);
+	close(w.fd);
+	close(peer);
 }
 
 /* Two contexts share the same pages: each sees the other's writes. */

@@ -387,9 +387,28 @@ static void *poll_thread(void *arg)
 	return NULL;
 }
 
-/* Remove the device by writing @text to @path while threads wait in every way. */
+static int unbind_it(const char *function)
+{
+	return driver_file(function, "unbind");
+}
+
+static int reset_it(const char *function)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%.60s/reset", function);
+	return write_to(path, "1");
+}
+
+/* The function does not respond any more, as if it was unplugged, and does not say so. */
+static int silence_it(const char *function)
+{
+	return pci_command(function, PCI_MEMORY) & PCI_MEMORY ? EIO : 0;
+}
+
+/* End the device by @end while threads wait in every way. */
 static void everybody_waits(struct __test_metadata *_metadata, struct queue *q, int efd,
-			    const char *path, const char *text)
+			    int (*end)(const char *function), const char *function)
 {
 	struct poller p = { .fd = q->fd };
 	struct stream_waiter w = { .ret = -1 };
@@ -416,7 +435,7 @@ static void everybody_waits(struct __test_metadata *_metadata, struct queue *q, 
 	pthread_create(&w.thread, NULL, stream_thread, &w);
 	usleep(150000);
 	counted(efd);
-	ASSERT_EQ(0, write_to(path, text));
+	ASSERT_EQ(0, end(function));
 	start = now_ns();
 	pthread_join(r.thread, NULL);
 	pthread_join(p.thread, NULL);
@@ -440,24 +459,59 @@ static void everybody_waits(struct __test_metadata *_metadata, struct queue *q, 
 
 TEST_F_TIMEOUT(event, removal, 60)
 {
-	char function[64], path[128];
+	char function[64];
 
 	NEEDS(GTU_CAP_STREAM_EVENTS);
 	NEEDS_ROOT;
 	ASSERT_EQ(0, bus_function(device_path(), function));
-	driver_path(function, "unbind", path);
-	everybody_waits(_metadata, &self->q, self->efd, path, function);
+	everybody_waits(_metadata, &self->q, self->efd, unbind_it, function);
 	ASSERT_EQ(0, driver_file(function, "bind"));
 	EXPECT_EQ(POLLERR | POLLHUP, polled(self->fd, 0));
 }
 
+/* The watchdog notices a device that does not respond, also if nobody calls the driver. */
+TEST_F_TIMEOUT(event, no_response, 60)
+{
+	char function[64], path[128], text[16];
+	struct pollfd p = { .events = POLLIN };
+	uint64_t start;
+
+	NEEDS(GTU_CAP_STREAM_EVENTS);
+	NEEDS_ROOT;
+	ASSERT_EQ(0, bus_function(device_path(), function));
+	if (!pci_command(function, 0))
+		SKIP(return, "not a PCI function");
+	snprintf(path, sizeof(path), "/sys/class/gtu/%s/state", device_name());
+	everybody_waits(_metadata, &self->q, self->efd, silence_it, function);
+	ASSERT_LT(0, read_from(path, text, sizeof(text)));
+	EXPECT_EQ(0, strcmp("dead\n", text));
+	EXPECT_EQ(-1, open(device_path(), O_RDWR));
+	ASSERT_EQ(0, driver_file(function, "unbind"));
+	ASSERT_EQ(0, driver_file(function, "bind"));
+	/* the same with a single file that polls: no other wait helps */
+	p.fd = reopen();
+	ASSERT_LE(0, p.fd);
+	ASSERT_EQ(0, silence_it(function));
+	start = now_ns();
+	EXPECT_EQ(1, poll(&p, 1, 20000));
+	EXPECT_EQ(POLLERR | POLLHUP, p.revents);
+	EXPECT_GT(10 * SECOND, now_ns() - start);
+	close(p.fd);
+	ASSERT_EQ(0, driver_file(function, "unbind"));
+	ASSERT_EQ(0, driver_file(function, "bind"));
+	p.fd = reopen();
+	EXPECT_LE(0, p.fd);
+	close(p.fd);
+}
+
 TEST_F_TIMEOUT(event, function_reset, 60)
 {
-	char path[128];
+	char path[128], function[64];
 
 	NEEDS(GTU_CAP_STREAM_EVENTS);
 	NEEDS_RESET(path);
-	everybody_waits(_metadata, &self->q, self->efd, path, "1");
+	ASSERT_EQ(0, bus_function(device_path(), function));
+	everybody_waits(_metadata, &self->q, self->efd, reset_it, function);
 }
 
 /*

@@ -10,7 +10,7 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 
-#include "gtu_util.h"
+#include "gtu_trust.h"
 
 #define BYTES	(3u << 20)
 /* a chain has a few thousand failure points; more than this means that it never succeeds */
@@ -114,6 +114,7 @@ static int chain(char *memory)
 
 /* Run a copy through a GTU_QUEUE_SUBMIT queue, with its operands in a parameter block. */
 static const char *step;			/* the step of chain_more() that was begun last */
+static int moving = -1;				/* a dma-buf that can move, for chain_more() */
 
 static int chain_submit(int fd, struct queue *q, uint32_t from, uint32_t to, struct gtu_hw_operand *block,
 			uint32_t block_key)
@@ -170,7 +171,7 @@ static int chain_more(char *memory)
 	volatile uint32_t *p = MAP_FAILED;
 	struct pollfd poller;
 	uint64_t offset;
-	uint32_t key;
+	uint32_t key, moved;
 	int fd, ret;
 
 	fd = open(device_path(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
@@ -186,6 +187,11 @@ static int chain_more(char *memory)
 	in.fd = out.fd;
 	if (!ret)
 		ret = call(fd, GTU_IOCTL_REGION_IMPORT, &in);
+	/* a dma-buf that can move, if the module of tests/guest/programs/moving is loaded */
+	if (!ret && moving >= 0)
+		ret = import(fd, moving, RW, &moved, &offset);
+	if (!ret && moving >= 0)
+		ret = region_remove(fd, moved);
 	if (!ret) {
 		ret = call(fd, GTU_IOCTL_BUFFER_ALLOC, &aperture);
 		/* the aperture is optional */
@@ -255,6 +261,10 @@ TEST_F_TIMEOUT(fail_nth, chain, 600)
 
 TEST_F_TIMEOUT(fail_nth, more, 600)
 {
+	int exporter = open("/dev/gtu_moving", O_RDWR | O_CLOEXEC);
+
+	if (exporter >= 0)
+		moving = ioctl(exporter, _IO(0xE8, 1), 16);
 	sweep(_metadata, self->nth, self->memory, chain_more, 10);
 }
 

@@ -45,6 +45,31 @@ static inline uint64_t random_seed(void)
 }
 
 /*
+ * Open fail-nth of this thread, so that all kinds of allocation fail, without kernel messages.
+ * GTU_FAIL_NTH names another such file. Return -1 if the kernel has no fault injection or the
+ * caller is not root.
+ */
+static inline int fail_nth_open(void)
+{
+	static const char *const kinds[] = { "failslab", "fail_page_alloc", "fail_usercopy" };
+	char path[128];
+	unsigned int i;
+
+	if (getenv("GTU_FAIL_NTH"))
+		return open(getenv("GTU_FAIL_NTH"), O_RDWR);
+	for (i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "/sys/kernel/debug/%s/verbose", kinds[i]);
+		if (write_to(path, "0") && i < 2)
+			return -1;
+		snprintf(path, sizeof(path), "/sys/kernel/debug/%s/ignore-gfp-wait", kinds[i]);
+		write_to(path, "N");
+		snprintf(path, sizeof(path), "/sys/kernel/debug/%s/min-order", kinds[i]);
+		write_to(path, "0");
+	}
+	return open("/proc/thread-self/fail-nth", O_RDWR);
+}
+
+/*
  * ---- Memory with guards -------------------------------------------------------------------------
  */
 

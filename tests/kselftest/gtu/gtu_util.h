@@ -280,6 +280,31 @@ static inline int driver_file(const char *function, const char *what)
 	return write_to(path, function);
 }
 
+/*
+ * The command register of a PCI function, of which @clear is cleared first. Return 0 for a device
+ * of another bus.
+ */
+#define PCI_MEMORY	2u
+#define PCI_MASTER	4u
+static inline uint16_t pci_command(const char *function, uint16_t clear)
+{
+	uint16_t command = 0, cleared;
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%.60s/config", function);
+	fd = open(path, clear ? O_RDWR : O_RDONLY);
+	if (fd < 0)
+		return 0;
+	if (pread(fd, &command, 2, 4) != 2)
+		command = 0;
+	cleared = command & (uint16_t)~clear;
+	if (clear && pwrite(fd, &cleared, 2, 4) == 2)
+		command = cleared;
+	close(fd);
+	return command;
+}
+
 /* Open the device within 2 s after it was bound or reset. Return the file or -1. */
 static inline int reopen(void)
 {
@@ -325,26 +350,28 @@ static inline const char *dump_file(void)
 	return found ? path : NULL;
 }
 
-/*
- * Open fail-nth of this thread, so that all kinds of allocation fail, without kernel messages.
- * Return -1 if the kernel has no fault injection or the caller is not root.
- */
-static inline int fail_nth_open(void)
+/* Open the kernel's log at its end. Return -1 without the right to read it. */
+static inline int kernel_log(void)
 {
-	static const char *const kinds[] = { "failslab", "fail_page_alloc", "fail_usercopy" };
-	char path[128];
-	unsigned int i;
+	int log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
-	for (i = 0; i < 3; i++) {
-		snprintf(path, sizeof(path), "/sys/kernel/debug/%s/verbose", kinds[i]);
-		if (write_to(path, "0") && i < 2)
-			return -1;
-		snprintf(path, sizeof(path), "/sys/kernel/debug/%s/ignore-gfp-wait", kinds[i]);
-		write_to(path, "N");
-		snprintf(path, sizeof(path), "/sys/kernel/debug/%s/min-order", kinds[i]);
-		write_to(path, "0");
+	if (log >= 0)
+		lseek(log, 0, SEEK_END);
+	return log;
+}
+
+/* Count the new lines of the kernel's log that contain @text. */
+static inline unsigned int logged(int log, const char *text)
+{
+	char line[1024];
+	unsigned int n = 0;
+	ssize_t got;
+
+	while ((got = read(log, line, sizeof(line) - 1)) > 0 || (got < 0 && errno == EPIPE)) {
+		line[got > 0 ? got : 0] = 0;
+		n += !!strstr(line, text);
 	}
-	return open("/proc/thread-self/fail-nth", O_RDWR);
+	return n;
 }
 
 /*

@@ -314,6 +314,24 @@ TEST_F(pin, holes)
 		}
 }
 
+/* There is no mapping at the address nor behind it. */
+TEST_F(pin, beyond_all_mappings)
+{
+	unsigned long long begin, end, last = 0;
+	char line[512];
+	FILE *maps = fopen("/proc/self/maps", "r");
+	uint32_t key;
+
+	ASSERT_NE(NULL, maps);
+	while (fgets(line, sizeof(line), maps))
+		if (!strstr(line, "[vsyscall]") && sscanf(line, "%llx-%llx", &begin, &end) == 2)
+			last = end;
+	fclose(maps);
+	EXPECT_EQ(EFAULT, region_add(self->fd, (void *)(uintptr_t)last, PAGE, GTU_RIGHT_READ, &key));
+	EXPECT_EQ(EFAULT, region_add(self->fd, (void *)(uintptr_t)last, PAGE, RW, &key));
+	EXPECT_EQ(0, PINNED());
+}
+
 /* A region needs read access by the caller, to private and shared memory, for all pages. */
 TEST_F(pin, without_access)
 {

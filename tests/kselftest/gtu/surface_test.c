@@ -243,10 +243,12 @@ TEST_F(surface, debugfs)
 	struct gtu_hw_desc d = copy_job(self->key, 0, self->key, BYTES / 2, 16, 2);
 	struct gtu_hw_cpl c;
 	char what[128];
-	uint64_t snapshot;
+	uint64_t snapshot, offset;
+	uint32_t buffer;
 
-	if (debugfs("registers", self->text) == -ENOENT)
+	if (access("/sys/kernel/debug/devices_deferred", F_OK))
 		SKIP(return, "no debugfs: mount -t debugfs none /sys/kernel/debug");
+	ASSERT_LT(0, debugfs("registers", self->text));
 	SHOWS("0x0000 magic 0x31555447\n");
 	SHOWS("mbox_status 0x0\n");
 	if (self->info.units & GTU_UNIT_PEG) {
@@ -268,6 +270,13 @@ TEST_F(surface, debugfs)
 	snprintf(what, sizeof(what), "key %#x: rw, %u bytes, 256 pages of user space", self->key,
 		 BYTES);
 	SHOWS(what);
+	/* contiguous memory needs no page list */
+	ASSERT_EQ(0, buffer_alloc(self->fd, 4096, &buffer, &offset));
+	ASSERT_LT(0, debugfs("regions", self->text));
+	snprintf(what, sizeof(what), "key %#x: rw, 4096 bytes, 1 pages of the driver, %u levels of 2^%u",
+		 buffer, self->info.caps & GTU_CAP_LINEAR ? 0 : 1, self->info.caps & GTU_CAP_LINEAR ? 12 : 40);
+	SHOWS(what);
+	ASSERT_EQ(0, region_remove(self->fd, buffer));
 	ASSERT_LT(0, debugfs("contexts", self->text));
 	snprintf(what, sizeof(what), "pid %d (surface_test) epoch %u, 1 queues, 1 region slots",
 		 getpid(), self->info.epoch);
@@ -490,6 +499,90 @@ TEST_F_TIMEOUT(surface, hang, 60)
 	EXPECT_EQ(ETIMEDOUT, queue_wait(&self->q, 0, now_ns() + 2 * SECOND));
 	EXPECT_EQ(NULL, dump_file());
 	EXPECT_EQ(0, write_to(HANG_MS, "10000"));
+}
+
+/* A hang is measured from the last progress of a queue, not from the begin of a wait. */
+TEST_F_TIMEOUT(surface, hang_after_progress, 60)
+{
+	struct gtu_hw_desc d = stream_job(self->memory, self->key);
+	struct waiter w;
+	uint64_t begun;
+
+	if (!(self->info.units & GTU_UNIT_IRU) || access("/sys/class/devcoredump", F_OK))
+		SKIP(return, "the device has no IRU, or the kernel no CONFIG_DEV_COREDUMP");
+	dump_forget();
+	ASSERT_EQ(0, write_to(HANG_MS, "2000"));
+	start_waiter(&w, &self->q, 9, now_ns() + 20 * SECOND);
+	usleep(1700000);
+	submit(&self->q, &NO_JOB);
+	usleep(700000);
+	begun = now_ns();
+	submit(&self->q, &d);
+	/* more than the limit since the wait began, but not since the progress */
+	EXPECT_FALSE(dump_comes(700)) {
+		TH_LOG("%llu ms after the job began", (unsigned long long)(now_ns() - begun) / 1000000);
+	}
+	EXPECT_TRUE(dump_comes(10000));
+	dump_forget();
+	ASSERT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_RESET));
+	EXPECT_EQ(ECANCELED, join_waiter(&w));
+	EXPECT_EQ(0, write_to(HANG_MS, "10000"));
+}
+
+/* Users can provoke state dumps: at most eight are taken a minute. */
+TEST_F_TIMEOUT(surface, dump_limit, 60)
+{
+	int log = kernel_log();
+	char function[64];
+	unsigned int i, n;
+
+	NEEDS_ROOT;
+	if (!(self->info.units & GTU_UNIT_IRU) || log < 0)
+		SKIP(return, "the device has no IRU, or the caller may not read the log");
+	ASSERT_EQ(0, write_to(HANG_MS, "80"));
+	for (i = 0; i < 12; i++) {
+		struct gtu_hw_desc d = stream_job(self->memory, self->key);
+
+		submit(&self->q, &d);
+		EXPECT_EQ(ETIMEDOUT, queue_wait(&self->q, 0, now_ns() + SECOND / 2));
+		ASSERT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_RESET));
+		dump_forget();
+	}
+	ASSERT_EQ(0, write_to(HANG_MS, "10000"));
+	n = logged(log, "made no progress for 80 ms");
+	TH_LOG("%u of 12 hangs were logged", n);
+	EXPECT_LT(0u, n);
+	EXPECT_GE(8u, n);
+	close(log);
+	/* later tests need dumps: a device that is bound again counts from 0 */
+	ASSERT_EQ(0, bus_function(device_path(), function));
+	ASSERT_EQ(0, driver_file(function, "unbind"));
+	ASSERT_EQ(0, driver_file(function, "bind"));
+}
+
+/* The driver works without a valid device tree blob, and reports a corrupt one. */
+TEST_F(surface, corrupt_device_tree)
+{
+	int log = kernel_log();
+	char function[64], path[128];
+	struct gtu_hw_cpl c;
+	struct queue q;
+	int fd;
+
+	NEEDS_FAULT("fdt-crc", "faulty");
+	ASSERT_LE(0, log);
+	snprintf(path, sizeof(path), "/sys/class/gtu/%s/fdt", device_name());
+	EXPECT_EQ(0u, self->info.fdt_bytes);
+	EXPECT_NE(0, access(path, F_OK));
+	ASSERT_EQ(0, bus_function(device_path(), function));
+	ASSERT_EQ(0, driver_file(function, "unbind"));
+	ASSERT_EQ(0, driver_file(function, "bind"));
+	EXPECT_EQ(1u, logged(log, "the device tree blob is corrupt"));
+	fd = reopen();
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, queue_create(fd, 2, 2, &q));
+	EXPECT_EQ(GTU_CPL_OK, run(&q, &NO_JOB, &c));
+	close(log);
 }
 
 TEST_HARNESS_MAIN

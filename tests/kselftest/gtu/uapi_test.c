@@ -3,6 +3,10 @@
  * Tests the encoding of the UAPI for every ioctl, also for 32-bit callers: sizes, padding, flags,
  * pointers.
  */
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
 #include "gtu_ioctls.h"
 #include "gtu_util.h"
 
@@ -234,6 +238,10 @@ TEST_F(uapi, clean_tail)
 	FILL(&arg);
 	arg.as.head.size = 4096;
 	EXPECT_EQ(GOOD, call(self->fd, variant->cmd, &arg));
+	/* the caller learns which fields the driver knows */
+	if (variant->result) {
+		EXPECT_EQ(variant->size, arg.as.head.size);
+	}
 }
 
 TEST_F(uapi, huge_size)
@@ -476,6 +484,34 @@ TEST_F(device_file, contexts)
 			close(fd[i]);
 	}
 	free(fd);
+}
+
+/* A file keeps its inode no longer than it is open: the file system of the node can be unmounted. */
+TEST_F(device_file, node_elsewhere)
+{
+	int log = kernel_log(), fd;
+	char folder[] = "/tmp/gtu-XXXXXX", node[64];
+	struct stat st;
+	uint32_t key;
+
+	NEEDS_ROOT;
+	if (log < 0)
+		SKIP(return, "needs to read the kernel's log");
+	ASSERT_EQ(0, fstat(self->fd, &st));
+	ASSERT_NE(NULL, mkdtemp(folder));
+	ASSERT_EQ(0, mount("none", folder, "tmpfs", 0, ""));
+	snprintf(node, sizeof(node), "%s/node", folder);
+	ASSERT_EQ(0, mknod(node, S_IFCHR | 0600, st.st_rdev));
+	fd = open(node, O_RDWR);
+	ASSERT_LE(0, fd);
+	EXPECT_EQ(0, region_add(fd, pages(4096), 4096, RW, &key));
+	EXPECT_EQ(-1, umount(folder));
+	EXPECT_EQ(EBUSY, errno);
+	close(fd);
+	EXPECT_EQ(0, umount(folder));
+	EXPECT_EQ(0u, logged(log, "Busy inodes after unmount"));
+	rmdir(folder);
+	close(log);
 }
 
 TEST_HARNESS_MAIN

@@ -60,6 +60,23 @@ TEST_F(usage, jobs_and_cycles)
 	EXPECT_EQ(0u, fdinfo(self->fd, "gtu-queues"));
 }
 
+/* The device is named as in sysfs and on its bus. */
+TEST_F(usage, names)
+{
+	char path[128], text[2048], function[64], what[128];
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", self->fd);
+	ASSERT_LT(0, read_from(path, text, sizeof(text)));
+	snprintf(what, sizeof(what), "drm-driver:\tgtu\n");
+	EXPECT_NE(NULL, strstr(text, what));
+	snprintf(what, sizeof(what), "gtu-device:\t%s\n", device_name());
+	EXPECT_NE(NULL, strstr(text, what));
+	ASSERT_EQ(0, bus_function(device_path(), function));
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s", function);
+	snprintf(what, sizeof(what), "drm-pdev:\t%s\n", function);
+	EXPECT_EQ(!access(path, F_OK), !!strstr(text, what));
+}
+
 TEST_F(usage, memory)
 {
 	uint32_t pinned, buffer, aperture;
@@ -77,6 +94,7 @@ TEST_F(usage, memory)
 	if (alloc_in(self->fd, GTU_BUFFER_APERTURE, 2 * PAGE, RW, &aperture, &offset))
 		SKIP(return, "no aperture");
 	EXPECT_EQ(8u, fdinfo(self->fd, "drm-total-aperture"));
+	EXPECT_EQ(8u, fdinfo(self->fd, "drm-resident-aperture"));
 	EXPECT_EQ(0u, fdinfo(self->fd, "drm-total-memory"));
 	ASSERT_EQ(0, region_remove(self->fd, aperture));
 	EXPECT_EQ(0u, fdinfo(self->fd, "drm-total-aperture"));

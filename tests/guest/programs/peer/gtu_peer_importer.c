@@ -23,6 +23,8 @@
 #define PEER_ATTACH	_IO(0xE8, 17)	/* argument: struct peer_ioctl; attaches and maps */
 #define PEER_STATE	_IO(0xE8, 18)	/* argument: struct peer_ioctl, of which only the outputs are used */
 
+#define PEER_WORD	_IO(0xE8, 19)	/* argument: struct peer_word; accesses a dma-buf through a mapping of the kernel */
+
 #define PEER_ALLOW	1	/* the importer allows peer-to-peer */
 #define PEER_STATIC	2	/* the importer does not follow moves */
 #define PEER_READ	4	/* map for reading only */
@@ -33,6 +35,12 @@ struct peer_ioctl {
 	char function[32];
 	__u64 address, bytes;	/* out: of the first segment; of all */
 	__u32 segments, notified, mapped, reserved;	/* out */
+};
+
+struct peer_word {
+	__s32 fd;
+	__u32 write;
+	__u64 offset, value;
 };
 
 struct peer {
@@ -142,12 +150,45 @@ static void peer_state(struct peer *p, struct peer_ioctl *a)
 	dma_resv_unlock(p->attach->dmabuf->resv);
 }
 
+static int peer_word(struct peer_word *w)
+{
+	struct dma_buf *dmabuf = dma_buf_get(w->fd);
+	struct iosys_map map;
+	int ret;
+
+	if (IS_ERR(dmabuf))
+		return PTR_ERR(dmabuf);
+	if (w->offset % 8 || w->offset + 8 > dmabuf->size) {
+		dma_buf_put(dmabuf);
+		return -EINVAL;
+	}
+	dma_resv_lock(dmabuf->resv, NULL);
+	ret = dma_buf_vmap(dmabuf, &map);
+	if (!ret) {
+		if (w->write)
+			iosys_map_wr(&map, w->offset, u64, w->value);
+		else
+			w->value = iosys_map_rd(&map, w->offset, u64);
+		dma_buf_vunmap(dmabuf, &map);
+	}
+	dma_resv_unlock(dmabuf->resv);
+	dma_buf_put(dmabuf);
+	return ret;
+}
+
 static long peer_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	struct peer *p = file->private_data;
 	struct peer_ioctl a;
+	struct peer_word w;
 	int ret;
 
+	if (cmd == PEER_WORD) {
+		if (copy_from_user(&w, (void __user *)arg, sizeof(w)))
+			return -EFAULT;
+		ret = peer_word(&w);
+		return ret ?: copy_to_user((void __user *)arg, &w, sizeof(w)) ? -EFAULT : 0;
+	}
 	if (copy_from_user(&a, (void __user *)arg, sizeof(a)))
 		return -EFAULT;
 	mutex_lock(&p->lock);

@@ -88,6 +88,8 @@ bool gtu_quiesce(struct gtu_device *gtu)
 
 	mutex_lock(&gtu->mbox_lock);
 	quiesced = gtu_quiesce_once(gtu, NULL);
+	/* wake again: the device wrote queue states until now */
+	gtu_queues_wake(gtu);
 	mutex_unlock(&gtu->mbox_lock);
 	return quiesced;
 }
@@ -225,8 +227,11 @@ bool gtu_force_quiesce(struct gtu_ctx *ctx, const char *why)
 		gtu_reset_locked(gtu);
 	}
 	/* A device that is up in a later epoch has dropped the context. */
-	quiesced = (gtu->epoch && gtu->epoch != epoch && READ_ONCE(gtu->state) == GTU_STATE_UP) ||
-		   gtu_quiesce_once(gtu, ctx);
+	quiesced = gtu->epoch && gtu->epoch != epoch && READ_ONCE(gtu->state) == GTU_STATE_UP;
+	if (!quiesced) {
+		quiesced = gtu_quiesce_once(gtu, ctx);
+		gtu_queues_wake(gtu);
+	}
 	mutex_unlock(&gtu->mbox_lock);
 	return quiesced;
 }

@@ -92,15 +92,18 @@ kselftest_arguments() {
 	done
 }
 
-# dmabuf_modules KERNEL: appends the modules that move_test needs to `arguments`
-dmabuf_modules() {
-	local module folder
+# test_modules KERNEL [NAME]...: appends modules of tests/guest/programs, all or these, to `arguments`. move_test needs
+# `moving` and `peer`, removal_test needs `shutdown`.
+test_modules() {
+	local kernel=$1 folder module
+	shift
 
-	for module in gtu_moving_exporter gtu_peer_importer; do
-		folder=${module#gtu_} folder=${folder%%_*}
-		timed "module $module" "$here/build/build-module.sh" --kernel "$1" --of "$here/programs/$folder" W=1 ||
+	[ $# -gt 0 ] || set -- moving peer shutdown
+	for folder; do
+		module=$(basename "$here/programs/$folder"/*.c .c)
+		timed "module $module" "$here/build/build-module.sh" --kernel "$kernel" --of "$here/programs/$folder" W=1 ||
 			{ echo "not ok - $module.ko builds"; continue; }
-		arguments+=(--file "$(module_folder "$1")-$folder/$module.ko:/usr/bin/$module.ko")
+		arguments+=(--file "$(module_folder "$kernel")-$folder/$module.ko:/usr/bin/$module.ko")
 		arguments+=(--test "$folder=insmod /usr/bin/$module.ko")
 	done
 }
@@ -327,6 +330,7 @@ arm64_guest() {
 	shift
 
 	inside=$root/build/arm64/gtu kselftests=$root/build/arm64/kselftest
+	test_modules arm64 shutdown
 	kselftest_arguments "" $device_tree
 	[ "$name" != all-arm64 ] || kselftest_arguments "" $portable
 	bfs_arguments
@@ -380,7 +384,7 @@ every_guest() {
 	[[ $options != *"--transport qemu"* ]] || need_compiled_in
 	need "$kernel"
 	[ "$kernel" != debug ] || settings=$longer
-	[[ $kernel != debug* && $kernel != 7.2 ]] || dmabuf_modules "$kernel"
+	[[ $kernel != debug* && $kernel != 7.2 ]] || test_modules "$kernel"
 	kselftest_arguments "$suffix"
 	[ "$1" != all-compiled-in ] || kselftest_arguments _32 $some
 	[[ $options != *--iommu* ]] || arguments+=(--test "behind-iommu=$behind_iommu")
@@ -395,7 +399,7 @@ run_plan() (
 	distribution)
 		need distribution
 		settings=$shorter
-		dmabuf_modules distribution
+		test_modules distribution
 		kselftest_arguments ""
 		kselftest_arguments _32 $compat
 		sound_guest "$1" distribution --devices 2 --limit 900 \

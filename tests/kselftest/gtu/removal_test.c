@@ -353,4 +353,52 @@ TEST_F_TIMEOUT(removal, function_reset_again, 60)
 	expect_alive(_metadata);
 }
 
+/*
+ * Before a reboot or kexec the device must stop accessing memory for good: the next kernel uses
+ * that memory for something else.
+ */
+TEST_F_TIMEOUT(removal, shutdown, 60)
+{
+	const char *shutdown = "/sys/module/gtu_shutdown_caller/parameters/device";
+	struct gtu_ioctl_buffer_alloc a = { .size = sizeof(a), .flags = GTU_BUFFER_APERTURE,
+					    .length = 4096, .rights = RW };
+	const uint16_t before = pci_command(self->function, 0);
+	volatile uint32_t *used = NULL, *unused = NULL;
+	struct waiter w;
+	uint32_t i;
+
+	if (access(shutdown, W_OK))
+		SKIP(return, "needs the module gtu_shutdown_caller (tests/guest/programs/shutdown)");
+	if (!call(self->fd, GTU_IOCTL_BUFFER_ALLOC, &a)) {
+		used = map_shared(self->fd, a.mmap_offset, 4096);
+		unused = map_shared(self->fd, a.mmap_offset, 4096);
+		ASSERT_NE(MAP_FAILED, (void *)used);
+		ASSERT_NE(MAP_FAILED, (void *)unused);
+		used[7] = 0x77;
+	}
+	start_waiter(&w, &self->q, 1u << 20, GTU_WAIT_FOREVER);
+	usleep(50000);
+	submit_long(&self->q, self->key, BYTES / 2);
+	ASSERT_EQ(0, write_to(shutdown, self->function));
+	memset(self->memory, 0, BYTES);
+	EXPECT_EQ(ENODEV, join_waiter(&w));
+	if (before) {
+		EXPECT_NE(0, before & PCI_MASTER);
+		EXPECT_EQ(0, pci_command(self->function, 0) & PCI_MASTER);
+	}
+	/* a page that is touched for the first time is memory of its own */
+	if (unused) {
+		EXPECT_EQ(0, unused[7]);
+		EXPECT_EQ(0x77u, used[7]);
+	}
+	expect_dead(_metadata, self->fd, &self->q);
+	EXPECT_EQ(-1, open(device_path(), O_RDWR));
+	EXPECT_EQ(ENODEV, errno);
+	for (i = 0; i < BYTES / 4; i++)
+		ASSERT_EQ(0, self->memory[i]);
+	ASSERT_EQ(0, driver_file(self->function, "unbind"));
+	ASSERT_EQ(0, driver_file(self->function, "bind"));
+	expect_alive(_metadata);
+}
+
 TEST_HARNESS_MAIN

@@ -87,7 +87,7 @@ def mutate(file, text, first):
             continue
         m = COND.match(line)
         if m and balanced(m[2]) and "=" not in re.sub(r"[<>=!]=", "", m[2]):
-            expression = "(%s)" % m[2]
+            expression = "!!(%s)" % m[2]
             for kind, mutated in conditions(m[2]):
                 expression = "(%s ? (%s) : %s)" % (chosen(kind, line, m[1] + "(" + mutated + ")"), mutated, expression)
             out.append(m[1] + "(" + expression + ")" + (m[3] or ""))

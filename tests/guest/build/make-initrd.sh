@@ -90,7 +90,7 @@ while [ $# -gt 0 ]; do
 		cp "$2" "$updates/" || die "no module $2"
 		module=$(basename "$2" .ko)
 		printf 'load-%s\tmodprobe %s\n' "$module" "$module" >>"$tree/test-list"
-		unload=$(printf 'unload-%s\trmmod %s\n%s' "$module" "$module" "$unload") ;;
+		unload=$(printf 'unload-%s\trmmod %s && ! grep -w %s /proc/devices\n%s' "$module" "$module" "$module" "$unload") ;;
 	--file)
 		case $2 in
 		*:*) put "${2%%:*}" "${2#*:}" ;;

@@ -144,7 +144,7 @@ sound_guest() {
 }
 
 # faulty_guest: /dev/gtu0 is sound. The next devices fail after probing, which takes fewer than 560 accesses. Then some fail
-# during probing. The last two, gtu16 and gtu17, lack a unit and have a corrupt device tree blob.
+# during probing. The last three are a small board, gtu16, one with a corrupt device tree blob, gtu17, and one that is refused.
 faulty_guest() {
 	local arguments=(--file "$kselftests/fault_test" --file "$here/programs/rebind:/usr/bin/rebind") fault device test
 	arguments+=(--file "$kselftests/stuck_test" --file "$kselftests/event_test")
@@ -157,7 +157,8 @@ faulty_guest() {
 			all-ones=1 all-ones=2 all-ones=5 all-ones=20 all-ones=300 stall=3; do
 		arguments+=(--also "--fault $fault")
 	done
-	arguments+=(--also absent_units=iru --also "--bug fdt-crc" --file "$kselftests/submit_test" --file "$kselftests/surface_test")
+	arguments+=(--also absent_units=iru,aperture_bytes=4096,caps_off=stream-events --also "--bug fdt-crc" --also "--bug bar-size")
+	arguments+=(--file "$kselftests/detail_test" --file "$kselftests/surface_test")
 	# a program that waits for a removed device, or one whose server died, gets an error: exit status 1
 	arguments+=(--test "all-ones=$bfs /dev/gtu1; test \$? -eq 1" --test "server-killed=$bfs /dev/gtu3; test \$? -eq 1")
 	# a program that waits for a stalled device gets an error, or a signal other than SIGKILL ends it
@@ -182,7 +183,8 @@ faulty_guest() {
 		IFS=: read -r fault device test <<<"$test"
 		arguments+=(--test "death-$test=GTU_FAULT=$fault GTU_DEVICE=/dev/gtu$device death_test $test")
 	done
-	arguments+=(--test "absent-unit=GTU_DEVICE=/dev/gtu16 submit_test absent_unit"
+	arguments+=(--test "small-board=GTU_DEVICE=/dev/gtu16 detail_test absent_unit aperture_of_one_page no_stream_events"
+		--test "too-few-doorbells=detail_test too_few_doorbells" --file "$kselftests/pmu_test" --test "smaller-board=GTU_SMALL=/dev/gtu16 pmu_test another_board"
 		--test "absent-unit-files=GTU_DEVICE=/dev/gtu16 surface_test units"
 		--test "corrupt-device-tree=GTU_FAULT=fdt-crc GTU_DEVICE=/dev/gtu17 surface_test corrupt_device_tree")
 	arguments+=(--test "lost-events=GTU_FAULT=lose-irq GTU_DEVICE=/dev/gtu4 event_test lost_interrupts")

@@ -128,6 +128,38 @@ TEST_F(dmabuf, kernel_mapping)
 	close(peer);
 }
 
+/* Through a writable file of another driver, the mode of the dma-buf limits a mapping. */
+TEST_F(dmabuf, mapping_of_another_driver)
+{
+	int peer = open("/dev/gtu_peer", O_RDWR | O_CLOEXEC), out;
+	uint32_t *p;
+
+	if (peer < 0)
+		SKIP(return, "no /dev/gtu_peer: needs root and tests/guest/programs/peer");
+	ASSERT_EQ(0, export_buffer(self->fd, self->key, GTU_RIGHT_READ, O_CLOEXEC, &out));
+	EXPECT_EQ(MAP_FAILED, map_shared(peer, (uint64_t)out * PAGE, BYTES));
+	EXPECT_EQ(EACCES, errno);
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, BYTES, PROT_READ | PROT_EXEC, MAP_SHARED, peer,
+				   (off_t)out * (off_t)PAGE));
+	EXPECT_EQ(EACCES, errno);
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, BYTES, PROT_READ, MAP_PRIVATE, peer, (off_t)out * (off_t)PAGE));
+	EXPECT_EQ(EINVAL, errno);
+	p = mmap(NULL, BYTES, PROT_READ, MAP_SHARED, peer, (off_t)out * (off_t)PAGE);
+	ASSERT_NE(MAP_FAILED, (void *)p);
+	EXPECT_EQ(self->memory[7], p[7]);
+	EXPECT_EQ(-1, mprotect(p, BYTES, PROT_READ | PROT_WRITE));
+	munmap(p, BYTES);
+	close(out);
+	ASSERT_EQ(0, export_buffer(self->fd, self->key, RW, O_CLOEXEC, &out));
+	p = map_shared(peer, (uint64_t)out * PAGE, BYTES);
+	ASSERT_NE(MAP_FAILED, (void *)p);
+	p[7] = 0x4321;
+	EXPECT_EQ(0x4321u, self->memory[7]);
+	munmap(p, BYTES);
+	close(out);
+	close(peer);
+}
+
 /* Two contexts share the same pages: each sees the other's writes. */
 TEST_F(dmabuf, the_very_pages)
 {

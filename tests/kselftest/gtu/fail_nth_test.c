@@ -182,6 +182,9 @@ static int chain_more(char *memory)
 	ret = region_add(fd, memory, BYTES, RW, &key);
 	if (!ret)
 		ret = buffer_alloc(fd, 65536, &out.key, &offset);
+	/* a page has no smaller allocation to fall back to */
+	if (!ret)
+		ret = buffer_alloc(fd, 4096, &moved, &offset);
 	if (!ret)
 		ret = call(fd, GTU_IOCTL_BUFFER_EXPORT, &out);
 	in.fd = out.fd;

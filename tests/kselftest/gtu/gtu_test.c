@@ -33,6 +33,15 @@ NO_TEARDOWN(gtu);
  * ---- Regions ------------------------------------------------------------------------------------
  */
 
+/* REGION_ADD of any address, also one that is no pointer of a 32-bit program. */
+static int region_add_at(int fd, uint64_t addr, uint64_t length)
+{
+	struct gtu_ioctl_region_add a = { .size = sizeof(a), .addr = addr, .length = length,
+					  .rights = GTU_RIGHT_READ };
+
+	return call(fd, GTU_IOCTL_REGION_ADD, &a);
+}
+
 TEST_F(gtu, region_arguments)
 {
 	struct gtu_ioctl_region_add wraps = { .size = sizeof(wraps), .addr = -8ull, .length = 16,
@@ -59,6 +68,10 @@ TEST_F(gtu, region_arguments)
 	/* rings and doorbells cannot be pinned */
 	EXPECT_EQ(EFAULT, region_add(self->fd, self->q.sq, 128, GTU_RIGHT_READ, &key));
 	EXPECT_EQ(EFAULT, region_add(self->fd, (void *)self->q.db, 128, RW, &key));
+	/* the last addresses that the driver considers at all, then those behind */
+	EXPECT_EQ(EFAULT, region_add_at(self->fd, ~0ull - PAGE - 7, 7));
+	EXPECT_EQ(EOVERFLOW, region_add_at(self->fd, ~0ull - PAGE - 7, 8));
+	EXPECT_EQ(EOVERFLOW, region_add_at(self->fd, ~0ull - 7, 64));
 	/* failed calls leave no memory pinned */
 	EXPECT_EQ(2 * BYTES / 1024, status_kib("VmPin"));
 }

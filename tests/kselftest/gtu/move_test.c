@@ -105,6 +105,7 @@ static bool is_pattern(const uint64_t *p)
 
 TEST_F(move, follows)
 {
+	int log = kernel_log();
 	uint32_t i;
 
 	ASSERT_EQ(GTU_CPL_OK, copy_out(&self->q, self->key, self->out_key));
@@ -122,6 +123,21 @@ TEST_F(move, follows)
 	ASSERT_EQ(0, region_remove(self->fd, self->key));
 	EXPECT_EQ(0, move(self->exporter, self->buffer));
 	EXPECT_EQ(GTU_CPL_KEY, copy_out(&self->q, self->key, self->out_key));
+	if (log >= 0) {
+		EXPECT_EQ(0u, logged(log, "cannot map a dma-buf after its move"));
+	}
+}
+
+/* A break within a page cannot be described to the device. */
+TEST_F(move, odd_segments)
+{
+	int odd = ioctl(self->exporter, MOVING_CREATE, PAGES | 1u << 31);
+	uint64_t length;
+	uint32_t key;
+
+	ASSERT_LE(0, odd);
+	EXPECT_EQ(EOPNOTSUPP, import(self->fd, odd, RW, &key, &length));
+	close(odd);
 }
 
 struct mover {

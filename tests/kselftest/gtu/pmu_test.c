@@ -213,4 +213,32 @@ TEST_F_TIMEOUT(pmu, removal, 60)
 	close(event);
 }
 
+/* A number's events are of the units of the device that has it now. GTU_SMALL: a board without IRU. */
+TEST_F_TIMEOUT(pmu, another_board, 60)
+{
+	int cpu = number_in(self->folder, "cpumask"), event;
+	const char *small = getenv("GTU_SMALL");
+	char function[64], other[64];
+
+	if (!small)
+		SKIP(return, "needs GTU_SMALL, as in the guest plan faulty");
+	ASSERT_EQ(0, bus_function(device_path(), function));
+	ASSERT_EQ(0, bus_function(small, other));
+	queue_unmap(&self->q);
+	close(self->fd);
+	ASSERT_EQ(0, driver_file(other, "unbind"));
+	ASSERT_EQ(0, driver_file(function, "unbind"));
+	ASSERT_EQ(0, driver_file(other, "bind"));
+	event = event_open(self->folder, "scu_jobs", -1, cpu, 0);
+	EXPECT_LE(0, event);
+	EXPECT_EQ(-ENODEV, event_open(self->folder, "iru_in", -1, cpu, 0));
+	close(event);
+	ASSERT_EQ(0, driver_file(other, "unbind"));
+	ASSERT_EQ(0, driver_file(function, "bind"));
+	ASSERT_EQ(0, driver_file(other, "bind"));
+	event = event_open(self->folder, "iru_in", -1, cpu, 0);
+	EXPECT_LE(0, event);
+	close(event);
+}
+
 TEST_HARNESS_MAIN

@@ -468,9 +468,13 @@ TEST_F_TIMEOUT(sleep, stuck_job_is_cancelled, 120)
 	volatile struct gtu_hw_ring *ring = (void *)self->memory;
 	struct gtu_hw_desc d = stream_job(self->memory, self->key);
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	uint8_t *memory = pages(BYTES);
+	const struct gtu_hw_desc nop = { .opcode = GTU_OP_NOP };
+	struct gtu_ioctl_submit a;
 	char limit[32] = "";
 	struct gtu_hw_cpl c;
-	uint32_t index;
+	struct queue other;
+	uint32_t index, key;
 
 	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
 	NEEDS(GTU_CAP_SEEK);
@@ -481,8 +485,19 @@ TEST_F_TIMEOUT(sleep, stuck_job_is_cancelled, 120)
 	index = submit(&self->q, &d);
 	while (ring->producer != RECORDS)
 		usleep(1000);
+	/* the same in a queue without doorbells */
+	ASSERT_EQ(0, region_add(self->fd, memory, BYTES, RW, &key));
+	ASSERT_EQ(0, queue_create_as(self->fd, GTU_QUEUE_SUBMIT, 2, 2, &other));
+	d = stream_job(memory, key);
+	ASSERT_EQ(0, submit_raw(&other, &d, 1, &a));
 	EXPECT_EQ(0, system_sleep());
 	EXPECT_EQ(0, write_to(LIMIT_FILE, limit));
+	if (!(info.caps & GTU_CAP_CANCEL)) {
+		EXPECT_EQ(GTU_QUEUE_DISABLED, queue_state(&other));
+		EXPECT_EQ(EIO, submit_raw(&other, &nop, 1, &a));
+		ASSERT_EQ(0, queue_call(&other, GTU_IOCTL_QUEUE_RESET));
+	}
+	EXPECT_EQ(0, submit_raw(&other, &nop, 1, &a));
 	if (info.caps & GTU_CAP_CANCEL) {
 		EXPECT_TRUE(completed(&self->q, index));
 		EXPECT_EQ(0, take(&self->q, &c));

@@ -162,30 +162,6 @@ TEST_F(submit, arguments)
 	EXPECT_EQ(ENOENT, submit_raw(&self->q, d, 1, &a));
 }
 
-/* The driver refuses the operations of a unit that the device lacks. */
-TEST_F(submit, absent_unit)
-{
-	static const uint8_t op[] = { GTU_OP_SCU_DATA, GTU_OP_IRU_STREAM, GTU_OP_PEG_STREAM,
-				      GTU_OP_WVR_STREAM };
-	struct gtu_ioctl_info info = { .size = sizeof(info) };
-	struct gtu_ioctl_submit a;
-	struct gtu_hw_desc d = { 0 };
-	unsigned int unit, absent = 0;
-
-	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
-	for (unit = 0; unit < sizeof(op); unit++) {
-		if (info.units >> unit & 1)
-			continue;
-		d.opcode = op[unit];
-		EXPECT_EQ(EINVAL, submit_raw(&self->q, &d, 1, &a));
-		EXPECT_EQ(GTU_CPL_ABSENT, a.status);
-		absent++;
-	}
-	if (!absent)
-		SKIP(return, "the device has all units, see the guest plan faulty");
-	EXPECT_EQ(0u, self->q.status->cq_tail);
-}
-
 /* SUBMIT accepts the descriptors before an invalid one and none behind it. */
 TEST_F(submit, stops_at_a_bad_one)
 {

@@ -264,6 +264,8 @@ TEST_F(surface, debugfs)
 	SHOWS("job 0: copy (0x1)");
 	snprintf(what, sizeof(what), "operand 0: key %#x offset 0x0 count 16", self->key);
 	SHOWS(what);
+	SHOWS("waiters 0, events");
+	EXPECT_EQ(self->text, strstr(self->text, "context "));
 	SHOWS("completion 0: job 0 ok (0)");
 	SHOWS("completion 1: job 1 key (5) operand 1");
 	ASSERT_LT(0, debugfs("regions", self->text));

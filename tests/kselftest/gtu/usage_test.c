@@ -71,6 +71,7 @@ TEST_F(usage, names)
 	EXPECT_NE(NULL, strstr(text, what));
 	snprintf(what, sizeof(what), "gtu-device:\t%s\n", device_name());
 	EXPECT_NE(NULL, strstr(text, what));
+	EXPECT_NE(NULL, strstr(text, "gtu-context:\t"));
 	ASSERT_EQ(0, bus_function(device_path(), function));
 	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s", function);
 	snprintf(what, sizeof(what), "drm-pdev:\t%s\n", function);

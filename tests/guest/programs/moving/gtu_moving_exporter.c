@@ -20,10 +20,11 @@
 #endif
 
 /* not 1 and 2 alone: the kernel answers these for every file (FIBMAP, FIGETBSZ) */
-#define MOVING_CREATE	_IO(0xE8, 1)	/* argument: pages; returns a dma-buf */
+#define MOVING_CREATE	_IO(0xE8, 1)	/* argument: pages, or'ed with MOVING_ODD; returns a dma-buf */
 #define MOVING_MOVE	_IO(0xE8, 2)	/* argument: struct moving_word; uses fd, sets value to the number of moves */
 #define MOVING_WORD	_IO(0xE8, 3)	/* argument: struct moving_word */
 #define MOVING_MAX	4096u
+#define MOVING_ODD	(1u << 31)	/* the last 64 bytes of the first page do not belong to the dma-buf */
 
 struct moving_word {
 	__s32 fd;
@@ -35,6 +36,7 @@ struct moving {
 	unsigned int pages, mapped;
 	u64 moves;
 	struct page **page;
+	bool odd;
 };
 
 static void moving_free(struct page **page, unsigned int n)
@@ -73,13 +75,19 @@ static struct sg_table *moving_map(struct dma_buf_attachment *attach, enum dma_d
 {
 	struct moving *m = attach->dmabuf->priv;
 	struct sg_table *sgt = kzalloc(sizeof(*sgt), GFP_KERNEL);
+	struct scatterlist *sg;
+	unsigned int i;
 	int ret;
 
 	if (!sgt)
 		return ERR_PTR(-ENOMEM);
-	ret = sg_alloc_table_from_pages(sgt, m->page, m->pages, 0, (size_t)m->pages << PAGE_SHIFT,
-					GFP_KERNEL);
+	ret = m->odd ? sg_alloc_table(sgt, m->pages, GFP_KERNEL) :
+		       sg_alloc_table_from_pages(sgt, m->page, m->pages, 0,
+						 (size_t)m->pages << PAGE_SHIFT, GFP_KERNEL);
 	if (!ret) {
+		if (m->odd)
+			for_each_sgtable_sg(sgt, sg, i)
+				sg_set_page(sg, m->page[i], i ? PAGE_SIZE : PAGE_SIZE - 64, 0);
 		ret = dma_map_sgtable(attach->dev, sgt, dir, 0);
 		if (ret)
 			sg_free_table(sgt);
@@ -122,14 +130,17 @@ static const struct dma_buf_ops moving_ops = {
 static int moving_create(unsigned long pages)
 {
 	DEFINE_DMA_BUF_EXPORT_INFO(info);
+	bool odd = pages & MOVING_ODD;
 	struct dma_buf *dmabuf;
 	struct moving *m;
 
+	pages &= ~(unsigned long)MOVING_ODD;
 	if (!pages || pages > MOVING_MAX)
 		return -EINVAL;
 	m = kzalloc(sizeof(*m), GFP_KERNEL);
 	if (!m)
 		return -ENOMEM;
+	m->odd = odd;
 	m->pages = pages;
 	m->page = moving_alloc(pages);
 	if (!m->page) {
@@ -137,7 +148,7 @@ static int moving_create(unsigned long pages)
 		return -ENOMEM;
 	}
 	info.ops = &moving_ops;
-	info.size = pages << PAGE_SHIFT;
+	info.size = (pages << PAGE_SHIFT) - (odd ? 64 : 0);
 	info.flags = O_RDWR;
 	info.priv = m;
 	dmabuf = dma_buf_export(&info);

@@ -221,10 +221,24 @@ static int peer_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
+/* Maps the dma-buf whose descriptor is the page offset: the mapping's file is that of /dev/gtu_peer. */
+static int peer_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct dma_buf *dmabuf = dma_buf_get(vma->vm_pgoff);
+	int ret;
+
+	if (IS_ERR(dmabuf))
+		return PTR_ERR(dmabuf);
+	ret = dma_buf_mmap(dmabuf, vma, 0);
+	dma_buf_put(dmabuf);
+	return ret;
+}
+
 static const struct file_operations peer_fops = {
 	.owner = THIS_MODULE,
 	.open = peer_open,
 	.release = peer_release,
+	.mmap = peer_mmap,
 	.unlocked_ioctl = peer_ioctl,
 	.compat_ioctl = peer_ioctl,
 };

@@ -79,7 +79,7 @@ kselftest_arguments() {
 	[ $# -gt 0 ] || set -- $(cd "$root/tests/kselftest/gtu" && printf '%s\n' *_test.c | sed 's/\.c$//')
 	for name; do
 		# these need a faulty device: faulty_guest runs them
-		[ "$name" != fault_test ] && [ "$name" != stuck_test ] || continue
+		[ "$name" != fault_test ] || continue
 		program=$name$suffix second=
 		[ "$name" != devices_test ] || second="GTU_SECOND=/dev/gtu1 "
 		if [ -x "$kselftests/$program" ]; then
@@ -147,7 +147,7 @@ sound_guest() {
 # during probing. The last three are a small board, gtu16, one with a corrupt device tree blob, gtu17, and one that is refused.
 faulty_guest() {
 	local arguments=(--file "$kselftests/fault_test" --file "$here/programs/rebind:/usr/bin/rebind") fault device test
-	arguments+=(--file "$kselftests/stuck_test" --file "$kselftests/event_test")
+	arguments+=(--file "$kselftests/event_test")
 	local bfs="gtu --quiet run bfs /graph.gtu --unit scu --device"
 
 	for fault in all-ones=560 stall=560 die-at=560 lose-irq all-ones=560 stall=560 die-at=560 \
@@ -171,10 +171,10 @@ faulty_guest() {
 	# completions are in memory: a lost interrupt delays a result but does not lose it
 	arguments+=(--test "no-interrupts=$bfs /dev/gtu4" --test "sound-beside=$bfs /dev/gtu0")
 	for fault in removed:5 stalled:6 removed:7; do
-		arguments+=(--test "waiters-gtu${fault#*:}-${fault%:*}=GTU_FAULT=${fault%:*} GTU_DEVICE=/dev/gtu${fault#*:} fault_test")
+		arguments+=(--test "waiters-gtu${fault#*:}-${fault%:*}=GTU_FAULT=${fault%:*} GTU_DEVICE=/dev/gtu${fault#*:} fault_test waiters_are_notified")
 	done
 	for fault in no-invalidate:9 stuck-reset:10 keep-master:11; do
-		arguments+=(--test "stuck-${fault%:*}=GTU_FAULT=${fault%:*} GTU_DEVICE=/dev/gtu${fault#*:} stuck_test")
+		arguments+=(--test "stuck-${fault%:*}=GTU_FAULT=${fault%:*} GTU_DEVICE=/dev/gtu${fault#*:} fault_test memory")
 	done
 	arguments+=(--file "$kselftests/death_test")
 	for test in no-invalidate:12:deadline_beside_a_slow_call no-invalidate:12:mailbox_timeout \
@@ -224,7 +224,7 @@ memory="gtu_test pin_test nocopy_test dmabuf_test memory_removal_test submit_tes
 
 # Tests without PCI and x86 that depend on the bus, the processor's page tables or its ABI. all-arm64 also runs `portable`.
 # Neither runs devices_test (needs two devices), fail_nth_test and fail_probe_test (need fault injection in the kernel),
-# fault_test and stuck_test (faulty_guest has their devices); sleep_test is added by the plan.
+# fault_test (faulty_guest has its devices); sleep_test is added by the plan.
 device_tree="uapi_test gtu_test queue_test removal_test event_test stream_test submit_test aperture_test dmabuf_test nocopy_test pin_test
 	surface_test death_test user_test"
 portable="charge_test count_test isolation_test memory_removal_test outside_test race_test random_test storm_test syscall_test"

@@ -56,7 +56,7 @@ TEST_F(detail, absent_unit)
 }
 
 /*
- * What the descriptor alone shows is refused by SUBMIT, and does not reach the device, which would
+ * SUBMIT refuses a descriptor that is invalid by itself. It does not reach the device, which would
  * report the same.
  */
 TEST_F(detail, refused_at_once)

@@ -469,7 +469,7 @@ TEST_F_TIMEOUT(event, removal, 60)
 	EXPECT_EQ(POLLERR | POLLHUP, polled(self->fd, 0));
 }
 
-/* The watchdog notices a device that does not respond, also if nobody calls the driver. */
+/* The watchdog notices a device that does not respond, also while no program calls the driver. */
 TEST_F_TIMEOUT(event, no_response, 60)
 {
 	char function[64], path[128], text[16];

@@ -62,6 +62,7 @@ TEST_F(detail, absent_unit)
 TEST_F(detail, refused_at_once)
 {
 	const struct gtu_hw_desc good = copy_job(self->key, 0, self->key, 8192, 16, 2);
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	struct gtu_hw_desc bad[10];
 	static const int status[] = {
 		GTU_CPL_OPCODE, GTU_CPL_RESERVED, GTU_CPL_RESERVED, GTU_CPL_RESERVED,
@@ -72,6 +73,7 @@ TEST_F(detail, refused_at_once)
 	struct queue q;
 	unsigned int i;
 
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
 	ASSERT_EQ(0, queue_create_as(self->fd, GTU_QUEUE_SUBMIT, 2, 2, &q));
 	for (i = 0; i < 10; i++)
 		bad[i] = good;
@@ -91,6 +93,16 @@ TEST_F(detail, refused_at_once)
 		}
 		EXPECT_EQ(status[i], (int)a.status) {
 			TH_LOG("descriptor %u", i);
+		}
+	}
+	/* a stream's ring has a power of two of records, and its operation exists */
+	if (info.units & GTU_UNIT_IRU) {
+		bad[0] = bad[1] = stream_job(self->memory, self->key);
+		bad[0].operand[GTU_IRU_RING].count = 3;
+		bad[1].param |= 7u << GTU_IRU_OP_SHIFT;
+		for (i = 0; i < 2; i++) {
+			EXPECT_EQ(EINVAL, submit_desc(&q, &bad[i], &a));
+			EXPECT_EQ(i ? GTU_CPL_PARAM : GTU_CPL_OPERAND, (int)a.status);
 		}
 	}
 	EXPECT_EQ(0u, q.status->sq_head);

@@ -166,6 +166,8 @@ static int chain_more(char *memory)
 						   .length = 16384, .rights = RW };
 	struct gtu_ioctl_buffer_export out = { .size = sizeof(out), .flags = O_CLOEXEC, .rights = RW, .fd = -1 };
 	struct gtu_ioctl_region_import in = { .size = sizeof(in), .rights = RW };
+	struct gtu_ioctl_reg snapshot = { .size = sizeof(snapshot), .value = GTU_CTRL_SNAPSHOT,
+					  .offset = GTU_PAGE_ZCM + GTU_UREG_CTRL };
 	struct gtu_event event;
 	struct queue q = { .fd = -1 };
 	volatile uint32_t *p = MAP_FAILED;
@@ -182,6 +184,9 @@ static int chain_more(char *memory)
 	ret = region_add(fd, memory, BYTES, RW, &key);
 	if (!ret)
 		ret = buffer_alloc(fd, 65536, &out.key, &offset);
+	/* counters of a file's own */
+	if (!ret)
+		ret = call(fd, GTU_IOCTL_REG_WRITE, &snapshot);
 	/* a page has no smaller allocation to fall back to */
 	if (!ret)
 		ret = buffer_alloc(fd, 4096, &moved, &offset);

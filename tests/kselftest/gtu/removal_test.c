@@ -401,4 +401,26 @@ TEST_F_TIMEOUT(removal, shutdown, 60)
 	expect_alive(_metadata);
 }
 
+/* The port has given the function up after an error: the device is dead for good. */
+TEST_F_TIMEOUT(removal, permanent_bus_error, 60)
+{
+	const char *lost = "/sys/module/gtu_shutdown_caller/parameters/lost";
+	char path[128], text[32];
+	struct waiter w;
+
+	if (access(lost, W_OK) || !pci_command(self->function, 0))
+		SKIP(return, "needs a PCI function and tests/guest/programs/shutdown");
+	snprintf(path, sizeof(path), "/sys/class/gtu/%s/state", device_name());
+	start_waiter(&w, &self->q, 0, GTU_WAIT_FOREVER);
+	usleep(50000);
+	ASSERT_EQ(0, write_to(lost, self->function));
+	EXPECT_EQ(ENODEV, join_waiter(&w));
+	expect_dead(_metadata, self->fd, &self->q);
+	ASSERT_LT(0, read_from(path, text, sizeof(text)));
+	EXPECT_EQ(0, strcmp("dead\n", text));
+	ASSERT_EQ(0, driver_file(self->function, "unbind"));
+	ASSERT_EQ(0, driver_file(self->function, "bind"));
+	expect_alive(_metadata);
+}
+
 TEST_HARNESS_MAIN

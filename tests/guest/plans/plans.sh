@@ -143,8 +143,8 @@ sound_guest() {
 	boot "$name" "$kernel" "$@" "${arguments[@]}" --test "info=gtu info --device /dev/gtu0 >/dev/null"
 }
 
-# faulty_guest: /dev/gtu0 is sound. The next devices fail after probing, which takes fewer than 560 accesses. Then some fail
-# during probing. The last three are a small board, gtu16, one with a corrupt device tree blob, gtu17, and one that is refused.
+# faulty_guest: /dev/gtu0 is sound. The next devices fail after probing, which takes fewer than 560 accesses. gtu16 is a small
+# board, gtu17 has a corrupt device tree blob. The last ones fail during probing, or are refused.
 faulty_guest() {
 	local arguments=(--file "$kselftests/fault_test" --file "$here/programs/rebind:/usr/bin/rebind") fault device test
 	arguments+=(--file "$kselftests/event_test")
@@ -153,12 +153,14 @@ faulty_guest() {
 	for fault in all-ones=560 stall=560 die-at=560 lose-irq all-ones=560 stall=560 die-at=560 \
 			corrupt-completions=3 no-invalidate "no-invalidate --fault stuck-reset=3" \
 			"no-invalidate --fault stuck-reset=3 --fault keep-master" no-invalidate \
-			"no-invalidate --fault stuck-reset=3" refuse-disable "refuse-disable --without regions" stuck-reset \
-			all-ones=1 all-ones=2 all-ones=5 all-ones=20 all-ones=300 stall=3; do
+			"no-invalidate --fault stuck-reset=3" refuse-disable "refuse-disable --without regions"; do
 		arguments+=(--also "--fault $fault")
 	done
-	arguments+=(--also absent_units=iru,aperture_bytes=4096,caps_off=stream-events --also "--bug fdt-crc" --also "--bug bar-size")
-	arguments+=(--file "$kselftests/detail_test" --file "$kselftests/surface_test")
+	arguments+=(--also absent_units=iru,aperture_bytes=4096,caps_off=stream-events --also "--bug fdt-crc")
+	for fault in stuck-reset all-ones=1 all-ones=2 all-ones=5 all-ones=20 all-ones=300 stall=3; do
+		arguments+=(--also "--fault $fault")
+	done
+	arguments+=(--also "--bug bar-size" --file "$kselftests/detail_test" --file "$kselftests/surface_test")
 	# a program that waits for a removed device, or one whose server died, gets an error: exit status 1
 	arguments+=(--test "all-ones=$bfs /dev/gtu1; test \$? -eq 1" --test "server-killed=$bfs /dev/gtu3; test \$? -eq 1")
 	# a program that waits for a stalled device gets an error, or a signal other than SIGKILL ends it
@@ -170,6 +172,11 @@ faulty_guest() {
 	arguments+=(--test "no-invalidate=timeout -k 5 50 $bfs /dev/gtu9; test \$? -eq 1")
 	# completions are in memory: a lost interrupt delays a result but does not lose it
 	arguments+=(--test "no-interrupts=$bfs /dev/gtu4" --test "sound-beside=$bfs /dev/gtu0")
+	# before numbers become free that a device would get when it is bound again
+	arguments+=(--test "small-board=GTU_DEVICE=/dev/gtu16 detail_test absent_unit aperture_of_one_page no_stream_events"
+		--test "absent-unit-files=GTU_DEVICE=/dev/gtu16 surface_test units"
+		--test "corrupt-device-tree=GTU_FAULT=fdt-crc GTU_DEVICE=/dev/gtu17 surface_test corrupt_device_tree"
+		--test "too-few-doorbells=detail_test too_few_doorbells")
 	for fault in removed:5 stalled:6 removed:7; do
 		arguments+=(--test "waiters-gtu${fault#*:}-${fault%:*}=GTU_FAULT=${fault%:*} GTU_DEVICE=/dev/gtu${fault#*:} fault_test waiters_are_notified")
 	done
@@ -183,11 +190,8 @@ faulty_guest() {
 		IFS=: read -r fault device test <<<"$test"
 		arguments+=(--test "death-$test=GTU_FAULT=$fault GTU_DEVICE=/dev/gtu$device death_test $test")
 	done
-	arguments+=(--test "small-board=GTU_DEVICE=/dev/gtu16 detail_test absent_unit aperture_of_one_page no_stream_events"
-		--test "too-few-doorbells=detail_test too_few_doorbells" --file "$kselftests/pmu_test" --test "smaller-board=GTU_SMALL=/dev/gtu16 pmu_test another_board"
-		--test "absent-unit-files=GTU_DEVICE=/dev/gtu16 surface_test units"
-		--test "corrupt-device-tree=GTU_FAULT=fdt-crc GTU_DEVICE=/dev/gtu17 surface_test corrupt_device_tree")
 	arguments+=(--test "lost-events=GTU_FAULT=lose-irq GTU_DEVICE=/dev/gtu4 event_test lost_interrupts")
+	arguments+=(--file "$kselftests/pmu_test" --test "smaller-board=GTU_SMALL=/dev/gtu16 pmu_test another_board")
 	arguments+=(--test "rebind=rebind" --test "sound-after=$bfs /dev/gtu0")
 	make_graph
 	boot faulty distribution "${arguments[@]}"

@@ -28,16 +28,29 @@ static uint32_t least(const uint32_t *word, uint32_t n)
 	return (uint32_t)lab_find_word(word, n, min);
 }
 
+/* The least recently used way of a set without a fill in flight, or UINT32_MAX. */
+static uint32_t oldest_filled(const struct lab_tags *t, uint32_t first)
+{
+	uint32_t best = UINT32_MAX, i;
+
+	for (i = first; i < first + t->ways; i++)
+		if (!t->way[i].pending && (best == UINT32_MAX || t->used[i] < t->used[best]))
+			best = i;
+	return best;
+}
+
 /*
- * The LRU line, or UINT32_MAX while its fill is in flight. Choosing a younger line instead would
- * make the replacement depend on the order of fills; the oracles use plain LRU.
+ * The LRU line. While its fill is in flight: UINT32_MAX, or with l1.victim = filled the oldest other
+ * line, which makes the replacement depend on the order of fills; the oracles use plain LRU.
  */
-static uint32_t victim(const struct lab_tags *t, uint32_t first)
+static uint32_t victim(const struct lab *lab, const struct lab_tags *t, uint32_t first)
 {
 	int none = lab_find_word(t->line + first, t->ways, 0);
 	uint32_t best = first + (none < 0 ? least(t->used + first, t->ways) : (uint32_t)none);
 
-	return none < 0 && t->way[best].pending ? UINT32_MAX : best;
+	if (none >= 0 || !t->way[best].pending)
+		return best;
+	return lab->m.l1_victim_filled ? oldest_filled(t, first) : UINT32_MAX;
 }
 
 static struct lab_waiter *waiters(const struct lab *lab, const struct lab_sm *s, const struct lab_mshr *h)
@@ -88,7 +101,7 @@ static bool look_up(struct lab *lab, unsigned sm, struct lab_warp *w, unsigned b
 	if (!missing || s->mshr_free == 0xffff)
 		return false;
 	if (way < 0) {
-		at = victim(t, set * t->ways);
+		at = victim(lab, t, set * t->ways);
 		if (at == UINT32_MAX)
 			return false;
 		t->line[at] = line;

@@ -61,6 +61,7 @@ static const struct key keys[] = {
 	K("l1.mshrs", NUMBER, l1_mshrs, 1, 4096),
 	K("l1.merges", NUMBER, l1_merges, 1, 64),
 	K("l1.miss_queue", NUMBER, l1_miss_queue, 1, 4096),
+	W(ALONE, "l1.victim", l1_victim_filled, "oldest", "filled"),
 	K("noc.flit", BYTES, noc_flit, 8, 256),
 	K("noc.header", BYTES, noc_header, 1, 64),
 	K("noc.latency", CYCLES, noc_latency, 0, 10000),

@@ -6,7 +6,7 @@
  *	l1.size = 32 KiB	# source: IRU, table 2
  *
  * Every value needs a source. A missing, unknown, duplicate or out-of-range key is an error. Only
- * sm.loads, sm.first, l2.sectored, l2.writes and link.request are optional, and the other link.* and the uvm.*
+ * sm.loads, sm.first, l1.victim, l2.sectored, l2.writes and link.request are optional, and the other link.* and the uvm.*
  * keys as a whole group. Documentation/laboratory.md explains each key.
  */
 #ifndef GTU_LAB_MACHINE_H
@@ -62,6 +62,7 @@ struct lab_machine {
 	uint32_t l1_size;		/* 0: no L1; global accesses bypass it */
 	uint32_t l1_ways, l1_index, l1_latency, l1_mshrs, l1_merges, l1_miss_queue;
 	uint32_t l1_sectored;
+	uint32_t l1_victim_filled;	/* replace the oldest line without a fill in flight, do not wait for the oldest */
 
 	uint32_t noc_flit, noc_header, noc_latency;
 	uint32_t noc_outstanding;	/* requests in flight per SM */

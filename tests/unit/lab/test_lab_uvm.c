@@ -117,6 +117,54 @@ TEST(faults_are_batched)
 	CHECKF(s.cycles > without.cycles + BATCH + 31 * PAGE, "%lu", (unsigned long)s.cycles);
 }
 
+struct beside {
+	struct lab_array managed, device;
+	uint64_t faulted, passed;	/* when warp 0 has its page, and warp 1 its lines */
+};
+
+/* Warp 0 waits for a page. Warp 1 then loads three lines of device memory of the same set of the L1. */
+LAB_PROGRAM static void load_beside(struct lab_warp *w, const void *p)
+{
+	struct beside *b = (struct beside *)(uintptr_t)p;
+	unsigned i;
+
+	if (!w->in_block)
+		lab_load32(w, 0, &b->managed, lab_lane());
+	lab_barrier(w);
+	for (i = 0; i < 3 && w->in_block; i++) {
+		lab_load32(w, 0, &b->device, lab_lane() + lab_all(i * 4 * 32));
+		lab_wait(w);
+	}
+	lab_wait(w);
+	*(w->in_block ? &b->passed : &b->faulted) = lab_now(w->lab);
+}
+ONE_KERNEL(load_beside);
+
+/* The line that waits for the page is the oldest of its set's two. */
+TEST(pending_fault_stops_the_l1_only_if_the_oldest_line_is_its_victim)
+{
+	static const char *const victim[] = { "l1.victim=oldest", "l1.victim=filled" };
+	unsigned i;
+
+	for (i = 0; i < 2; i++) {
+		struct beside b = { 0 };
+		struct lab *lab;
+
+		machine_for_tests();
+		set("l1.ways=2");
+		set("l1.size=1 KiB");		/* four sets */
+		set(victim[i]);
+		CHECK(!lab_create(&machine, &lab, &err));
+		CHECK(!lab_alloc(lab, "managed", 4096, LAB_MANAGED, &b.managed, &err) &&
+		      !lab_alloc(lab, "device", 4096, LAB_DEVICE, &b.device, &err));
+		CHECKF(!launch(lab, &load_beside_kernel, &b, 1, 64), "%s", err.text);
+		CHECK(b.faulted > BATCH + PAGE);
+		CHECKF((b.passed < b.faulted) == (i == 1), "%s: lines after %lu cycles, the page after %lu", victim[i],
+		       (unsigned long)b.passed, (unsigned long)b.faulted);
+		lab_destroy(lab);
+	}
+}
+
 /* More blocks than fit in one batch: two at a time, and none evicts another of its batch. */
 TEST(batch_is_limited_by_device_memory)
 {

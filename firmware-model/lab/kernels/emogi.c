@@ -95,6 +95,7 @@ LAB_INLINE lab_mask marked(struct lab_warp *w, const struct emogi_args *a, lab_u
 	return lab_ne(on, lab_all(0));
 }
 
+/* Costs are lowered in place. A list ends early if its vertex was lowered again: the next round expands it. */
 LAB_INLINE void sssp(struct lab_warp *w, const struct emogi_args *a, enum lab_emogi_variant x)
 {
 	lab_u32 v = worker(w, x), cost, first, k, end, c, d, old;
@@ -102,18 +103,25 @@ LAB_INLINE void sssp(struct lab_warp *w, const struct emogi_args *a, enum lab_em
 	lab_alu(w, 6);
 	LAB_IF(w, lab_lt(v, lab_all(a->n))) {
 		LAB_IF(w, marked(w, a, v)) {
-			cost = lab_load32(w, VALUE, &a->value, v);
+			cost = lab_load32(w, VALUE, &a->other, v);
 			edges_of(w, a, x, v, &first, &k, &end);
 			EACH_EDGE(w, x, first, k, end) {
-				c = target(w, a, k);
-				d = lab_load32(w, WEIGHT, &a->weight, k);
+				old = lab_load32(w, VALUE, &a->other, v);
 				lab_wait(w);
-				d += cost;
-				old = lab_load32(w, TARGET, &a->target, c);
-				lab_wait(w);
-				lab_alu(w, 3);
-				LAB_IF(w, lab_lt(d, old))
-					lab_do_atomic(w, UPDATE, &a->target, LAB_MIN_U32, &c, &d, NULL, NULL);
+				lab_alu(w, 1);
+				LAB_IF(w, lab_ne(old, cost))
+					lab_break(w);
+				LAB_IF(w, lab_eq(old, cost)) {
+					c = target(w, a, k);
+					d = lab_load32(w, WEIGHT, &a->weight, k);
+					lab_wait(w);
+					d += cost;
+					old = lab_load32(w, TARGET, &a->target, c);
+					lab_wait(w);
+					lab_alu(w, 3);
+					LAB_IF(w, lab_lt(d, old))
+						lab_do_atomic(w, UPDATE, &a->target, LAB_MIN_U32, &c, &d, NULL, NULL);
+				}
 			}
 			lab_store32(w, MARK, &a->active, v, lab_all(0));
 		}
@@ -140,6 +148,7 @@ static void sssp_update(struct lab_warp *w, const void *p)
 	}
 }
 
+/* An edge gives the greater of its two labels the smaller one, at either end. */
 LAB_INLINE void cc(struct lab_warp *w, const struct emogi_args *a, enum lab_emogi_variant x)
 {
 	lab_u32 v = worker(w, x), label, first, k, end, c, old;
@@ -148,17 +157,22 @@ LAB_INLINE void cc(struct lab_warp *w, const struct emogi_args *a, enum lab_emog
 	LAB_IF(w, lab_lt(v, lab_all(a->n))) {
 		LAB_IF(w, marked(w, a, v)) {
 			lab_store32(w, MARK, &a->active, v, lab_all(0));
-			label = lab_load32(w, VALUE, &a->value, v);
 			edges_of(w, a, x, v, &first, &k, &end);
 			EACH_EDGE(w, x, first, k, end) {
+				label = lab_load32(w, VALUE, &a->value, v);
 				c = target(w, a, k);
 				lab_wait(w);
 				old = lab_load32(w, TARGET, &a->target, c);
 				lab_wait(w);
-				lab_alu(w, 2);
+				lab_alu(w, 3);
 				LAB_IF(w, lab_lt(label, old)) {
 					lab_do_atomic(w, UPDATE, &a->target, LAB_MIN_U32, &c, &label, NULL, NULL);
 					lab_store32(w, MARK, &a->target_next, c, lab_all(1));
+					lab_store32(w, CHANGED, &a->changed, lab_all(0), lab_all(1));
+				}
+				LAB_IF(w, lab_lt(old, label)) {
+					lab_do_atomic(w, UPDATE, &a->value, LAB_MIN_U32, &v, &old, NULL, NULL);
+					lab_store32(w, MARK, &a->next, v, lab_all(1));
 					lab_store32(w, CHANGED, &a->changed, lab_all(0), lab_all(1));
 				}
 			}
@@ -229,7 +243,7 @@ const char *const lab_emogi_algorithm_name[LAB_EMOGI_ALGORITHMS] = { "bfs", "sss
 
 /* ---- Host ------------------------------------------------------------------------------------ */
 
-#define BLOCK 128u
+#define BLOCK 1024u		/* as in the published program */
 
 struct run {
 	struct lab *lab;

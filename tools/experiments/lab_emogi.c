@@ -10,13 +10,14 @@
 /*
  * GAP-kron and GAP-urand have 2^27 vertices of mean degree 32; Friendster has mean degree 55 and a
  * longest list of 5214 entries; MOLIERE has 222. All but the last have no duplicates. FS has
- * Friendster's effective diameter, and so the levels of its BFS.
+ * Friendster's effective diameter, and so the levels of its BFS. The numbers of vertices are in table
+ * 2's proportion: 134.2, 65.6 and 30.2 million.
  */
 static const struct lab_standin standins[] = {
 	{ "GK", { .kind = GTU_GEN_KRONECKER, .degree = 16, .simplify = 1 }, 1, 0 },
 	{ "GU", { .kind = GTU_GEN_UNIFORM, .degree = 16, .simplify = 1 }, 1, 0 },
-	{ "FS", { .kind = LAB_STANDIN_FRIENDS, .degree = 55 }, 0.5, 0 },
-	{ "ML", { .kind = GTU_GEN_POWERLAW, .degree = 222, .exponent = 2.9 }, 0.125, 0 },
+	{ "FS", { .kind = LAB_STANDIN_FRIENDS, .degree = 55 }, 65.6 / 134.2, 0 },
+	{ "ML", { .kind = GTU_GEN_POWERLAW, .degree = 222, .exponent = 2.9 }, 30.2 / 134.2, 0 },
 };
 
 static const char *const access_names[ACCESSES] = { "naive", "merged", "aligned", "UVM" };

@@ -19,20 +19,26 @@ const uint32_t emogi_warps[EMOGI_WARPS] = { 16, 24, 32, 40, 64 };
 
 /*
  * Table 2: vertices, and size of the edge list with 8-byte entries in GiB. Of uvm.memory (16 GiB),
- * 12 bytes per vertex (offset and value) are not available for edges.
+ * 12 bytes per vertex (offset and value) are not available for edges. Subway's program leaves 32 bytes
+ * per vertex and a tenth of the rest.
  */
+#define EMOGI_VERTEX 12.0
+#define SUBWAY_VERTEX 32.0
+#define SUBWAY_SHARE 0.9
+
 static const struct { const char *symbol; double vertices, gib; } table2[] = {
 	{ "GK", 134.2e6, 31.5 }, { "GU", 134.2e6, 32.0 }, { "FS", 65.6e6, 26.9 }, { "ML", 30.2e6, 49.7 },
 };
 
-/* Share of the edge list that fits @memory bytes; for a graph from a file, half of all memory. */
-static double held(const struct emogi *e, unsigned graph, double memory)
+
+/* Share of the edge list that fits @memory bytes, less so many a vertex; for a graph from a file, half of all memory. */
+static double held(const struct emogi *e, unsigned graph, double memory, double vertex)
 {
 	unsigned i;
 
 	for (i = 0; i < sizeof(table2) / sizeof(table2[0]); i++)
 		if (!strcmp(table2[i].symbol, e->r->symbol[graph]))
-			return (memory - 12 * table2[i].vertices) / (table2[i].gib * 1073741824.0);
+			return (memory - vertex * table2[i].vertices) / (table2[i].gib * 1073741824.0);
 	return 0.5 * memory / e->r->m.uvm_memory;
 }
 
@@ -59,9 +65,10 @@ int emogi_subject_of(struct emogi *e, unsigned graph, struct gtu_error *err)
 	}
 	for (i = 0; i < e->sources; i++)
 		s->source[i] = lab_source(g, i);
-	s->memory = (uint64_t)(held(e, graph, e->r->m.uvm_memory) * 8 * (double)g->m);
+	s->memory = (uint64_t)(held(e, graph, e->r->m.uvm_memory, EMOGI_VERTEX) * 8 * (double)g->m);
 	/* the Titan Xp has 12 GB of the V100's 16 */
-	s->halo_memory = (uint64_t)(held(e, graph, e->r->m.uvm_memory * 0.75) * 8 * (double)g->m);
+	s->halo_memory = (uint64_t)(held(e, graph, e->r->m.uvm_memory * 0.75, EMOGI_VERTEX) * 8 * (double)g->m);
+	s->subway_memory = (uint64_t)(SUBWAY_SHARE * held(e, graph, e->r->m.uvm_memory, SUBWAY_VERTEX) * 8 * (double)g->m);
 	return 0;
 }
 
@@ -131,7 +138,7 @@ static int run_job(void *ctx, unsigned i, const struct gtu_progress *progress, s
 	bool apart = e->apart && *e->r->symbol[j->graph];
 	struct lab_emogi config = { j->access == ACCESS_UVM ? LAB_MERGED : (enum lab_emogi_variant)j->access, j->algorithm, &s->wide[j->width],
 				 s->source[j->source], EMOGI_ITERATIONS, j->access == ACCESS_UVM, apart };
-	struct lab_subway subway = { j->algorithm, &s->wide[WIDTH_4], s->source[j->source], s->memory, e->cpu_gbs, apart };
+	struct lab_subway subway = { j->algorithm, &s->wide[WIDTH_4], s->source[j->source], s->subway_memory, e->cpu_gbs, apart };
 	uint32_t *result;
 	int rc;
 

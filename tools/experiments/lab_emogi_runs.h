@@ -26,8 +26,8 @@ struct emogi_subject {
 	uint32_t *weight, *narrow_col;	/* its own arrays; NULL: the graph's */
 	uint64_t *wide_col;
 	uint32_t source[EMOGI_SOURCES_MAX];
-	/* device memory for unified memory, in bytes: of the V100, and of table 3's Titan Xp */
-	uint64_t memory, halo_memory;
+	/* device memory in bytes: for unified memory, of the V100 and of table 3's Titan Xp; for Subway's small CSR */
+	uint64_t memory, halo_memory, subway_memory;
 	uint64_t *whole[LAB_EMOGI_ALGORITHMS][EMOGI_SOURCES_MAX]; /* reference results */
 	uint64_t traversed[EMOGI_SOURCES_MAX]; /* edges of the vertices that BFS reaches */
 	bool wanted[LAB_EMOGI_ALGORITHMS][ACCESSES][WIDTHS][SETUPS];

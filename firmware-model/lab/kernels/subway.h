@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Subway as EMOGI describes it (section 5.5.2): before each iteration the CPU copies the edges of
- * the active vertices to a small CSR, which one copy moves to the GPU's memory. A kernel then
- * relaxes these edges, a thread a vertex. A small CSR that exceeds the memory is processed in parts.
+ * Subway as EMOGI (sections 5.5.2 and 7) and its authors describe it: before each iteration the CPU
+ * copies the edges of the active vertices to a small CSR, which one copy moves to the GPU's memory.
+ * A small CSR that exceeds the memory is processed in parts. Processing is asynchronous, as in the
+ * variant of Subway that its README runs: kernels relax the edges of a part, a thread a vertex, until
+ * the part changes no value any more.
  */
 #ifndef GTU_LAB_SUBWAY_H
 #define GTU_LAB_SUBWAY_H
@@ -14,14 +16,14 @@ struct lab_subway {
 	const struct gtu_graph *graph;	/* with 4-byte edges, as Subway requires */
 	uint32_t source;
 	uint64_t memory;		/* for the small CSR, in bytes */
-	/* GB/s at which the CPU makes it: every byte is read and written once */
+	/* GB/s at which the CPU makes it */
 	double cpu_gbs;
 	bool apart;			/* as in struct lab_emogi */
 };
 
 struct lab_subway_counts {
 	struct lab_stats lab;		/* kernels and launches; .cycles has the times below too */
-	uint64_t iterations, parts, edges;
+	uint64_t iterations, parts, edges, rounds; /* rounds: relaxations of a part */
 	uint64_t cpu_cycles, copy_cycles; /* in core cycles: making the small CSR, and moving it */
 };
 

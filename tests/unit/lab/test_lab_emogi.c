@@ -55,6 +55,8 @@ TEST(subway_matches_the_reference)
 		CHECKF(!lab_subway_run(&v100, &config, NULL, result, &whole, &err), "%s", err.text);
 		CHECKF(same(g, what[a], 5, 0, result), "%s differs", lab_emogi_algorithm_name[a]);
 		CHECK_EQ(whole.parts, whole.iterations);
+		CHECK(whole.rounds > whole.parts);	/* the last round of a part changes nothing */
+		CHECK(a != LAB_EMOGI_CC || whole.iterations == 1);	/* the part is the graph */
 		CHECK(whole.edges >= (a == LAB_EMOGI_CC ? g->m : 1) && whole.cpu_cycles && whole.copy_cycles);
 		config.memory = 2048;
 		config.apart = true;
@@ -105,19 +107,47 @@ TEST(request_sizes_match_the_paper)
 	gtu_graph_close(g);
 }
 
-/* Vertex 0 has the edges to 1 to 64: of 4-byte values, two warp loads and stores of 5 sectors each. */
-TEST(values_apart_have_a_line_each)
+/* A graph whose vertex 0 has the edges to 1 to 64. */
+static struct gtu_graph *star(uint32_t edge_bytes)
 {
+	const struct gtu_read_options o = { .direction = GTU_DIRECTED, .edge_bytes = edge_bytes };
 	uint64_t src[64] = { 0 }, dst[64];
-	struct gtu_read_options o = { .direction = GTU_DIRECTED, .edge_bytes = 8 };
-	struct lab_machine v100 = machine_of("v100", NULL);
-	struct lab_emogi_counts near, apart;
 	struct gtu_graph *g;
 	unsigned i;
 
 	for (i = 0; i < 64; i++)
 		dst[i] = i + 1;
 	CHECKF(!gtu_graph_from_edges(65, 64, src, dst, GTU_WEIGHT_NONE, NULL, &o, &g, &err), "%s", err.text);
+	return g;
+}
+
+/*
+ * First part: 4 lines of edges, 1 of degrees and of offsets, 8 bytes for the vertex, 256 bytes written
+ * and read before. Second: vertices 1 to 64 without edges, 5 lines of degrees and of offsets;
+ * the order of their warps may make the CPU read a line again.
+ */
+TEST(subways_cpu_moves_whole_lines)
+{
+	struct lab_machine v100 = machine_of("v100", NULL);
+	struct gtu_graph *g = star(4);
+	struct lab_subway config = { LAB_EMOGI_BFS, g, 0, 1 << 20, 1.53, false };	/* a byte a cycle */
+	struct lab_subway_counts s;
+	uint64_t least;
+
+	CHECKF(!lab_subway_run(&v100, &config, NULL, result, &s, &err), "%s", err.text);
+	CHECK_EQ(s.parts, 2);
+	CHECK_EQ(s.edges, 64);
+	least = 6 * 64 + 8 + 2 * 256 + 10 * 64 + 64 * 8;
+	CHECKF(s.cpu_cycles >= least && s.cpu_cycles <= least + 4 * 64 + 2, "%llu cycles", (unsigned long long)s.cpu_cycles);
+	gtu_graph_close(g);
+}
+
+/* Of 4-byte values of the star's vertices, two warp loads and stores of 5 sectors each. */
+TEST(values_apart_have_a_line_each)
+{
+	struct lab_machine v100 = machine_of("v100", NULL);
+	struct lab_emogi_counts near, apart;
+	struct gtu_graph *g = star(8);
 	struct lab_emogi config = { LAB_MERGED, LAB_EMOGI_BFS, g, 0, 0, false, false };
 
 	CHECKF(!lab_emogi_run(&v100, &config, NULL, result, &near, &err), "%s", err.text);

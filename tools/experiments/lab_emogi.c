@@ -230,6 +230,8 @@ static void bfs_of_graph(struct emogi *e, unsigned g, struct bfs_sums *sum)
 	q = (double)s[2].monitor[GTU_ZCM_C_BYTES(GTU_ZCM_HOST_READ)] / list;
 	sum->amplified[0] = fmax(sum->amplified[0], q);
 	lab_run_row(r, 10, label, LAB_OPEN_RULE, NAN, q, "BFS aligned: bytes read over the edge list's");
+	lab_run_row(r, 10, label, LAB_OPEN_RULE, NAN, q + (double)s[2].lab.link_header_bytes / list,
+			      "BFS aligned: bytes and packet headers over the edge list's");
 	lab_run_row(r, 10, label, LAB_OPEN_RULE, NAN, lists_alone(r->graph[g]),
 			      "no sector shared by lists: bytes read over the edge list's");
 	if (!m->uvm)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * EMOGI's tables 3 and 4: HALO and Subway, written from EMOGI's description of them (section 5.5).
- * HALO's and Subway's sources were not used.
+ * EMOGI's tables 3 and 4: HALO, from EMOGI's description of it (section 5.5; its program is not
+ * public), and Subway, as its authors' program works, of our own writing.
  */
 #include <math.h>
 #include <stdlib.h>

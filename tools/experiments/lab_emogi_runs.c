@@ -48,7 +48,9 @@ int emogi_subject_of(struct emogi *e, unsigned graph, struct gtu_error *err)
 	struct emogi_subject *s = &e->s[graph];
 	uint64_t edge;
 	unsigned i;
-	int rc = lab_narrow(g, 8, 65, &s->wide[WIDTH_4], &s->weight, &s->narrow_col, err);
+	/* section 5.2: GK, GU and ML have their own weights, of which GAP's are 1 to 255; the others 8 to 72 */
+	bool gap = !strcmp(e->r->symbol[graph], "GK") || !strcmp(e->r->symbol[graph], "GU");
+	int rc = lab_narrow(g, gap ? 1 : 8, gap ? 255 : 65, &s->wide[WIDTH_4], &s->weight, &s->narrow_col, err);
 
 	if (rc)
 		return rc;

@@ -48,7 +48,7 @@ struct emogi {
 };
 
 /*
- * Prepare a graph: weights of 8 to 72 as in the paper, both widths, sources. The device memory is
+ * Prepare a graph: weights as in section 5.2, both widths, sources. The device memory is
  * scaled with the edge list.
  */
 int emogi_subject_of(struct emogi *e, unsigned graph, struct gtu_error *err);

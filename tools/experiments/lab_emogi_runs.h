@@ -7,7 +7,7 @@
 #include "firmware-model/lab/kernels/subway.h"
 #include "lab_run.h"
 
-#define EMOGI_SOURCES_MAX 64u		/* as in the paper; by default 2 */
+#define EMOGI_SOURCES_MAX 64u		/* as in the paper */
 #define EMOGI_ITERATIONS 3u		/* of PageRank: every iteration reads the same */
 
 /* Edges are read over the link by one of three kernels, or by "merged" from unified memory. */

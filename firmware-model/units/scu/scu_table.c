@@ -25,10 +25,26 @@ static uint32_t filter_set(const struct scu_filter *f, const uint8_t *ids, size_
 	return scu_set_of(scu_get(ids, f->id_log2, i), f->sets);
 }
 
-/* Report the probes to observers. A kept element has written its set: it was inserted, or its cost was updated. */
+/* The way that holds @id, which a probe has kept; 0 if a later one has evicted it. */
+static unsigned filter_way(const struct scu_filter *f, uint64_t set, uint64_t id)
+{
+	const uint8_t *ids = f->mem->base + set * filter_set_bytes(f);
+	unsigned way = 0;
+
+	while (way < SCU_WAYS && scu_get(ids, f->id_log2, way) != id)
+		way++;
+	return way % SCU_WAYS;
+}
+
+/*
+ * Report the probes to observers. A kept element has written its set: it was inserted, or its cost was updated. With the
+ * state in the set, a line of a set is one access, and a write is that of the way's id and cost.
+ */
 static void filter_watch(struct scu_filter *f, const uint8_t *ids, size_t n, const uint64_t *keep)
 {
 	const uint32_t bytes = filter_set_bytes(f), window = f->merge > 8 ? 8 : f->merge;
+	const bool compact = f->state_in_set && f->mem->base;
+	const unsigned log2 = compact && bytes % GTU_LINE_BYTES == 0 ? 7 : 6;
 	const uint64_t states = (uint64_t)bytes * f->sets;
 	uint64_t set[GTU_WARP], state[8], wset[GTU_WARP], wstate[8], piece;
 	size_t i, j;
@@ -40,19 +56,21 @@ static void filter_watch(struct scu_filter *f, const uint8_t *ids, size_t n, con
 			const uint64_t index = filter_set(f, ids, j);
 			const bool kept = keep[j / 64] >> (j % 64) & 1;
 
-			for (piece = 0; piece < bytes; piece += 64) {
+			for (piece = 0; piece < bytes; piece += 1u << log2) {
 				set[sets++] = index * bytes + piece;
-				if (kept)
+				if (kept && !compact)
 					wset[wsets++] = index * bytes + piece;
 			}
 			state[states_n++] = states + index;
+			if (kept && compact)
+				wset[wsets++] = index * bytes + filter_way(f, index, scu_get(ids, f->id_log2, j)) * (bytes / SCU_WAYS);
 			if (kept)
 				wstate[wstates++] = states + index;
 		}
-		scu_gather(f->mem, set, sets, 6, false);
+		scu_gather(f->mem, set, sets, log2, false);
 		if (!f->state_in_set)
 			scu_gather(f->mem, state, states_n, 0, false);
-		scu_gather(f->mem, wset, wsets, 6, true);
+		scu_gather(f->mem, wset, wsets, compact ? 2 : 6, true);
 		if (!f->state_in_set)
 			scu_gather(f->mem, wstate, wstates, 0, true);
 	}

@@ -482,6 +482,36 @@ TEST(each_line_is_transferred_once)
 	close_machine();
 }
 
+/* A probe for the best cost: one request for the set, which is a line, and one written sector, of its way. */
+TEST(a_probe_is_one_request)
+{
+	struct scu_pipe_shape shape = lab_scu_published;
+	const struct lab_scu_counts *c;
+	uint32_t *data, *cost, i;
+
+	shape.merge = 1;
+	open_machine("gtx980", &shape);
+	ref_tables_open(&tables, 1024, 16);
+	data = operand(GTU_SCU_DATA, 2, 64);
+	cost = operand(GTU_SCU_COST_GATHERED, 2, 64);
+	for (i = 0; i < 64; i++) {
+		data[i] = 1000 * i;
+		cost[i] = i;
+	}
+	operand(GTU_SCU_FILTER, 4, 64);
+	operand(GTU_SCU_FILTER_TABLE, 6, 16384);
+	CHECK(!lab_alloc(lab, "table", GTU_FILTER_TABLE_BYTES(16384, 4, 4), LAB_DEVICE, &held[GTU_SCU_FILTER_TABLE], &err));
+	ref.a[GTU_SCU_FILTER_TABLE].given = false;
+	op.state_in_set = true;
+	both(GTU_OP_SCU_DATA, GTU_STEP_PRODUCE, GTU_SCU_BEST | 2u << GTU_SCU_COST_SHIFT);
+	c = lab_scu_counts(scu);
+	CHECK_EQ(c->pipe.reads, 2 + 2 + 64);
+	/* writes: the cleared states, a byte a set, in whole lines; sectors of the ways, and of the filter's mask */
+	CHECK_EQ(lab_stats(lab)->unit_sectors, 4 * c->pipe.reads + 1024 / 32 + c->pipe.writes - 1024 / 128);
+	CHECK(c->pipe.writes >= 1024 / 128 + 64 + 1);
+	close_machine();
+}
+
 TEST(device_errors_are_reported)
 {
 	uint64_t count;

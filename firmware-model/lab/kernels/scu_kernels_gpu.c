@@ -349,7 +349,7 @@ LAB_PROGRAM static void bfs(struct lab_warp *w, const void *p)
 			lab_store32(w, VISITED, &a->visited, c >> 5, word | bit);
 	}
 	was = w->mask;
-	w->mask = some ? was : 0;	/* a warp without elements skips what is between the barriers */
+	w->mask = some;			/* lanes whose element is culled skip what is between the barriers */
 	run_region(w, a, SCU_X_bfs_contract_label);
 	LAB_IF(w, some) {
 		word = lab_load32(w, LABEL, &a->label, c);
@@ -359,10 +359,11 @@ LAB_PROGRAM static void bfs(struct lab_warp *w, const void *p)
 			LAB_IF(w, some)
 				lab_store32(w, UPDATE, &a->label, c, lab_all(a->depth));
 	}
-	w->mask = some ? was : 0;
+	w->mask = some;
 	run_region(w, a, SCU_X_bfs_contract_cull);
 	LAB_IF(w, some)
 		some = cull(w, c);
+	w->mask = some;
 	run_region(w, a, SCU_X_bfs_contract_history);
 	LAB_IF(w, some) {
 		slot = (c & (HISTORY - 1)) + PAST;

@@ -54,7 +54,7 @@ static unsigned best_variant(unsigned algorithm)
 /* ---- Runs ------------------------------------------------------------------------------------ */
 
 /* The keys of the units of all machines, then those with a value for each machine. */
-#define UNIT_KEYS	14u
+#define UNIT_KEYS	15u
 #define COMMON_KEYS	(UNIT_KEYS + SCU_REGION_COUNT)
 #define MACHINE_KEYS	6u
 
@@ -74,6 +74,7 @@ static void keys_of(struct lab_scu_config *c, const char *const *machine_names, 
 		{ "scu.l2_latency", &c->path.l2_latency, 0, 10000, LAB_CYCLES },
 		{ "scu.skips_dram_latency", &c->path.skips_dram_latency, 0, 1, LAB_NUMBER },
 		{ "scu.skips_excluded", &c->skips_excluded, 0, 1, LAB_NUMBER },
+		{ "scu.lane_buffers", &c->lane_buffers, 0, 1, LAB_NUMBER },
 		{ "scu.exact", &c->exact, 0, 1, LAB_NUMBER },
 		{ "scu.l2_whole_lines", &c->l2_whole_lines, 0, 1, LAB_NUMBER },
 	};

@@ -148,7 +148,8 @@ static int produce(struct run *r, struct lab_scu_op *op, const struct extras *x,
 			(struct lab_scu_operand){ &r->group_table, lines_for(x->table >= 0 ? *count : elements, group_lines(r->config)) };
 		rc = operate(r, &step, count, err);
 		op->operand[GTU_SCU_REORDER] = step.operand[GTU_SCU_REORDER];
-		op->operand[GTU_SCU_FILTER] = (struct lab_scu_operand){ 0 };
+		if (!r->config->skips_excluded)
+			op->operand[GTU_SCU_FILTER] = (struct lab_scu_operand){ 0 };
 	}
 	if (x->table >= 0 || x->group)
 		op->param |= STEP(GTU_STEP_APPLY);
@@ -473,6 +474,8 @@ int lab_scu_graph_run(const struct lab_machine *m, const struct lab_scu_config *
 {
 	struct run r = { .config = config, .progress = progress, .out = out };
 	struct lab_machine machine = *m;
+	struct scu_pipe_shape shape = config->shape;
+	const uint32_t times = config->lane_buffers ? shape.width : 1;
 	int rc = check(config, err);
 
 	*out = (struct lab_scu_result){ 0 };
@@ -480,8 +483,12 @@ int lab_scu_graph_run(const struct lab_machine *m, const struct lab_scu_config *
 		return rc;
 	machine.l2_whole_lines |= config->l2_whole_lines;
 	rc = lab_create(&machine, &r.lab, err);
+	shape.in_flight *= times;
+	shape.vector_bytes *= times;
+	shape.fifo_bytes *= times;
+	shape.hash_bytes *= times;
 	if (!rc && config->variant >= LAB_SCU_BASIC)
-		rc = lab_scu_attach(r.lab, &config->shape, &config->path, &r.scu, err);
+		rc = lab_scu_attach(r.lab, &shape, &config->path, &r.scu, err);
 	rc = rc ? rc : arrays(&r, err);
 	if (!rc)
 		rc = config->algorithm == LAB_IRU_BFS ? bfs(&r, err) : config->algorithm == LAB_IRU_PR ? pagerank(&r, err) : sssp(&r, err);

@@ -53,9 +53,11 @@ struct lab_scu_config {
 	uint32_t exact;
 	/*
 	 * 0: an element takes a slot, whether or not it is excluded ("accesses sparse data sequentially", section 3.1).
-	 * 1: only "the addresses of the data to be compacted" (section 3.2.1) are generated; a cycle passes 32 excluded ones.
+	 * 1: only "the addresses of the data to be compacted" (section 3.2.1) are generated, and positions of groups given; a
+	 * cycle passes 32 excluded ones.
 	 */
 	uint32_t skips_excluded;
+	uint32_t lane_buffers;		/* 1: each lane of shape.width has the shape's buffers and requests in flight; 0: all share them */
 	uint32_t l2_whole_lines;	/* 1: l2.sectored = no, whatever the machine has */
 	uint32_t instructions[SCU_REGION_COUNT];
 };

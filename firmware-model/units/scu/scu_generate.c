@@ -70,8 +70,41 @@ static bool load_words(struct scu_run *r, struct scu_mem *m, uint64_t first, siz
 	return true;
 }
 
-/* Address of @n elements from @first on: in place, or in the bounce buffer if they are not contiguous. */
-static const uint8_t *in_span(struct scu_run *r, struct scu_mem *m, uint64_t first, size_t n)
+/* Report the accesses to @n elements from @first on. Unless @passes is NULL, only to lines with an element whose bit of it is set. */
+static void stream_passing(struct scu_mem *m, uint64_t first, size_t n, const uint64_t *passes, size_t bit)
+{
+	const unsigned log2 = m->width_log2;
+	size_t in_line, i;
+
+	for (; n; n -= in_line, first += in_line, bit += in_line) {
+		in_line = passes ? (GTU_LINE_BYTES - (m->addr + (first << log2)) % GTU_LINE_BYTES) >> log2 : n;
+		in_line = in_line < n ? in_line : n;
+		for (i = 0; passes && i < in_line && !(passes[(bit + i) / 64] >> (bit + i) % 64 & 1); i++)
+			;
+		if (!passes || i < in_line)
+			scu_stream(m, first << log2, (uint64_t)in_line << log2, false);
+	}
+}
+
+/*
+ * Which of the block's elements pass the filter of an earlier step, in @bits, where no address is generated for others
+ * (SCU, section 3.2.1). NULL: all, or there is no such filter.
+ */
+static const uint64_t *passing(struct scu_run *r, uint64_t bits[SCU_WORDS])
+{
+	struct scu_mem m = r->mem[GTU_SCU_FILTER];
+
+	if (!r->monitored || !r->p.skips_excluded || !m.given || r->sink == SINK_PLAIN || r->sink == SINK_FILTER)
+		return NULL;
+	m.monitored = false;		/* the sink reports the access */
+	return scu_load_bits(&m, r->s->ordinal, r->m, bits) ? bits : NULL;
+}
+
+/*
+ * Address of @n elements from @first on: in place, or in the bounce buffer if they are not contiguous. @passes as for
+ * stream_passing().
+ */
+static const uint8_t *in_span(struct scu_run *r, struct scu_mem *m, uint64_t first, size_t n, const uint64_t *passes)
 {
 	const uint64_t bytes = (uint64_t)n << m->width_log2;
 	uint64_t got;
@@ -81,7 +114,7 @@ static const uint8_t *in_span(struct scu_run *r, struct scu_mem *m, uint64_t fir
 		return r->bounce;
 	p = scu_span(m, first << m->width_log2, bytes, &got);
 	if (p && m->monitored)
-		scu_stream(m, first << m->width_log2, bytes, false);
+		stream_passing(m, first, n, passes, 0);
 	if (p && got < bytes)
 		p = scu_load(m, first << m->width_log2, r->bounce, bytes) ? r->bounce : NULL;
 	return p;
@@ -148,7 +181,7 @@ static bool gather(struct scu_run *r, struct scu_mem *m, const void *index, unsi
 /* Copy element i of @m for each input element i that the mask selects. */
 static bool select_inputs(struct scu_run *r, struct scu_mem *m, void *to)
 {
-	const uint8_t *from = in_span(r, m, r->first, r->inputs);
+	const uint8_t *from = in_span(r, m, r->first, r->inputs, r->p.skips_excluded ? r->mask : NULL);
 
 	if (!from)
 		return false;
@@ -321,15 +354,14 @@ static bool plan(struct scu_run *r, uint64_t slots, bool direct)
 }
 
 /* Copy the data of each segment to its position in the block. */
-static bool copy_segments(struct scu_run *r, struct scu_mem *m, uint8_t *to)
+static bool copy_segments(struct scu_run *r, struct scu_mem *m, uint8_t *to, const uint64_t *passes)
 {
 	const unsigned log2 = m->width_log2;
 	size_t i;
 
 	if (m->monitored)
 		for (i = 0; i < r->segments; i++)
-			scu_stream(m, r->segment[i].from << log2,
-					 (uint64_t)r->segment[i].length << log2, false);
+			stream_passing(m, r->segment[i].from, r->segment[i].length, passes, r->segment[i].first);
 	if (!m->base) {
 		for (i = 0; i < r->segments; i++) {
 			const struct scu_segment *g = &r->segment[i];
@@ -354,7 +386,7 @@ static bool fill_segments(struct scu_run *r, struct scu_mem *m, uint8_t *to)
 		return true;
 	first = r->segment[0].element;
 	last = r->segment[r->segments - 1].element;
-	from = in_span(r, m, first, last - first + 1);
+	from = in_span(r, m, first, last - first + 1, NULL);
 	if (!from)
 		return false;
 	r->k->fill_runs[m->width_log2](to, from, first, r->segment, r->segments);
@@ -366,6 +398,8 @@ static bool generate_runs(struct scu_run *r, uint64_t slots)
 	struct scu_mem *data = &r->mem[GTU_SCU_DATA], *index = &r->mem[GTU_SCU_INDEX];
 	struct scu_mem *gathered = &r->mem[GTU_SCU_COST_GATHERED], *input = &r->mem[GTU_SCU_COST_INPUT];
 	struct scu_mem *count = &r->mem[GTU_SCU_COUNT];
+	uint64_t bits[SCU_WORDS];
+	const uint64_t *passes;
 
 	if (!plan(r, slots, r->p.indexed && r->to_stage && data->base && !r->monitored))
 		return false;
@@ -376,9 +410,10 @@ static bool generate_runs(struct scu_run *r, uint64_t slots)
 		if (index->given)
 			scu_stream(index, r->first << index->width_log2, n << index->width_log2, false);
 	}
+	passes = passing(r, bits);
 	if (r->p.indexed)
-		return (!r->segments || copy_segments(r, data, r->value)) &&
-		       (!gathered->given || copy_segments(r, gathered, r->cost[0])) &&
+		return (!r->segments || copy_segments(r, data, r->value, passes)) &&
+		       (!gathered->given || copy_segments(r, gathered, r->cost[0], passes)) &&
 		       (!input->given || fill_segments(r, input, r->cost[1]));
 	return fill_segments(r, data, r->value) &&
 	       (!gathered->given || fill_segments(r, gathered, r->cost[0])) &&
@@ -531,7 +566,7 @@ bool scu_compare(struct scu_run *r, uint64_t slots)
 	if (n)
 		return true;
 	n = block_inputs(r, slots);
-	from = in_span(r, data, s->in, n);
+	from = in_span(r, data, s->in, n, NULL);
 	if (!from)
 		return false;
 	r->k->compare[data->width_log2](r->keep, from, n, r->p.cmp, r->p.type, r->imm);

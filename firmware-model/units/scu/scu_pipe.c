@@ -81,8 +81,8 @@ const char *scu_pipe_check(const struct scu_pipe_shape *s)
 		return "the SCU's coalescing units hold 1 to 4096 requests";
 	if (!s->entry_bytes || s->fifo_bytes / s->entry_bytes < s->width || s->hash_bytes / s->entry_bytes < s->width)
 		return "the SCU's buffers hold a cycle's elements at least";
-	if (s->fifo_bytes / s->entry_bytes > BEATS / 4 || s->hash_bytes / s->entry_bytes > BEATS / 8)
-		return "the SCU's FIFO is of at most 4096 elements, its hash buffer of at most 2048";
+	if (s->fifo_bytes / s->entry_bytes / s->width > BEATS / 4 || s->hash_bytes / s->entry_bytes / s->width > BEATS / 8)
+		return "the SCU's FIFO holds at most 4096 cycles' elements, its hash buffer at most 2048";
 	return s->vector_bytes >= 128 ? NULL : "the SCU's vector buffer has 128 bytes or more";
 }
 

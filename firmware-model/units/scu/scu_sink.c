@@ -181,12 +181,27 @@ static bool sink_filter(struct scu_run *r)
 	return r->p.step == GTU_STEP_PRODUCE || put_kept(r);
 }
 
+/* Are positions given to the elements that pass the filter, without a place for excluded ones? */
+static bool dense(const struct scu_run *r)
+{
+	return r->p.skips_excluded && r->mem[GTU_SCU_FILTER].given && !r->p.filters;
+}
+
+static void set_bits(uint64_t *bits, size_t n)
+{
+	memset(bits, 0xff, SCU_WORDS * sizeof(*bits));
+	if (n % 64)
+		bits[n / 64] = (1ull << (n % 64)) - 1;
+}
+
 static bool sink_group(struct scu_run *r)
 {
 	struct scu_mem *filter = &r->mem[GTU_SCU_FILTER], *out = &r->mem[GTU_SCU_OUT];
 	struct scu_group g = scu_group_of(r);
+	uint64_t first = r->s->ordinal;
+	const uint8_t *value = r->value;
+	size_t kept, n = r->m;
 	enum scu_grouped ok;
-	size_t kept;
 
 	if (r->p.filters) {
 		if (!filter_block(r))
@@ -195,14 +210,18 @@ static bool sink_group(struct scu_run *r)
 		if (!scu_load_bits(filter, r->s->ordinal, r->m, r->keep))
 			return false;
 	} else {
-		memset(r->keep, 0xff, sizeof(r->keep));
-		if (r->m % 64)
-			r->keep[r->m / 64] = (1ull << (r->m % 64)) - 1;
+		set_bits(r->keep, r->m);
 	}
 	kept = count_kept(r);
 	if (out->given && kept > out->count - r->s->kept && !r->s->over)
 		over_at(r, scu_select_bit(r->keep, r->s->kept < out->count ? out->count - r->s->kept : 0));
-	ok = scu_group_offer(&g, r->k, r->value, r->keep, r->m, r->s->ordinal);
+	if (dense(r)) {
+		n = r->k->compact[r->p.width](r->cost[0], r->value, r->keep, r->m);
+		value = r->cost[0];
+		first = r->s->kept;
+		set_bits(r->keep, n);
+	}
+	ok = scu_group_offer(&g, r->k, value, r->keep, n, first);
 	r->s->rank = g.rank;
 	r->s->groups = g.groups;
 	if (ok == GROUP_ORDINAL)
@@ -235,26 +254,34 @@ static bool sink_apply_filter(struct scu_run *r)
 }
 
 #define SCATTER(type)                                                                              \
-	for (i = 0; i < r->m && (at[i] < count || at[i] == GTU_REORDER_DROPPED); i++)              \
+	for (i = 0; i < n && (at[i] < count || at[i] == GTU_REORDER_DROPPED); i++)                 \
 		if (at[i] != GTU_REORDER_DROPPED)                                                  \
-			((type *)out->base)[at[i]] = ((const type *)r->value)[i], put++;           \
+			((type *)out->base)[at[i]] = ((const type *)value)[i], put++;              \
 	break
 
 static bool sink_apply_reorder(struct scu_run *r)
 {
 	struct scu_mem *reorder = &r->mem[GTU_SCU_REORDER], *out = &r->mem[GTU_SCU_OUT];
 	const unsigned width = r->p.width;
-	const uint64_t bytes = 4ull * r->m, count = out->count;
+	const uint64_t count = out->count;
+	const uint8_t *value = r->value;
+	uint64_t byte[GTU_WARP], first = r->s->ordinal;
 	uint32_t *at = (uint32_t *)r->bounce;
-	uint64_t byte[GTU_WARP];
-	size_t i, put = 0, window = 0;
+	size_t i, put = 0, window = 0, n = r->m;
 	uint8_t *p;
 
-	if (!r->m)
+	if (dense(r)) {
+		if (!scu_load_bits(&r->mem[GTU_SCU_FILTER], r->s->ordinal, r->m, r->keep))
+			return false;
+		n = r->k->compact[width](r->cost[0], r->value, r->keep, r->m);
+		value = r->cost[0];
+		first = r->s->kept;
+	}
+	if (!n)
 		return true;
-	if (!scu_load(reorder, 4 * r->s->ordinal, at, bytes))
+	if (!scu_load(reorder, 4 * first, at, 4 * n))
 		return false;
-	scu_stream(reorder, 4 * r->s->ordinal, bytes, false);
+	scu_stream(reorder, 4 * first, 4 * n, false);
 	if (out->base && !out->monitored) {
 		switch (width) {
 		case 0:
@@ -267,7 +294,7 @@ static bool sink_apply_reorder(struct scu_run *r)
 			SCATTER(scu_u64);
 		}
 	} else {
-		for (i = 0; i < r->m; i++) {
+		for (i = 0; i < n; i++) {
 			if (at[i] == GTU_REORDER_DROPPED)
 				continue;
 			if (at[i] >= count)
@@ -275,7 +302,7 @@ static bool sink_apply_reorder(struct scu_run *r)
 			p = scu_element(out, at[i]);
 			if (!p)
 				return false;
-			memcpy(p, r->value + (i << width), 1u << width);
+			memcpy(p, value + (i << width), 1u << width);
 			put++;
 			byte[window++] = (uint64_t)at[i] << width;
 			if (out->monitored && window == r->merge)
@@ -289,7 +316,7 @@ static bool sink_apply_reorder(struct scu_run *r)
 		r->s->kept += put;
 		r->s->dropped += i - put;
 	}
-	return i == r->m || fail_at(r, i, GTU_CPL_INDEX, GTU_SCU_REORDER, at[i]);
+	return i == n || fail_at(r, i, GTU_CPL_INDEX, GTU_SCU_REORDER, at[i]);
 }
 
 bool scu_sink(struct scu_run *r)

@@ -43,8 +43,43 @@ static const struct lab_energy_cost mobile[LAB_EVENTS] = {
 			   { 0.5, 1, 2 } },
 };
 
+/*
+ * "GPUWattch": as GPGPU-Sim 3.2 contains it; configured by its gpuwattch_gtx480.xml (40 nm, 700 MHz), it prints the energy of
+ * each event. A thread's instruction has 71 pJ of the pipeline's 25.46 W at one warp instruction a cycle and SM, 20.5 of two
+ * register reads and a write, 5 of execution, and 4 of the 122 pJ that a warp's fetch and decoding take. A DRAM read command
+ * has 64 bytes there: two chips of 4 bytes, a burst of 8. The ends of the ranges that are not GPUWattch's are those above.
+ */
+static const struct lab_energy_cost gpuwattch[LAB_EVENTS] = {
+	[LAB_E_INSTRUCTION] = { "thread instruction", "GPUWattch: 100 pJ", { 30, 100, 100 } },
+	[LAB_E_L1] = { "L1 access", "GPUWattch: read hit 2.93 nJ", { 2930, 2930, 5990 } },
+	[LAB_E_SHARED] = { "shared memory access", "GPUWattch: 2.12 nJ", { 2120, 2120, 5450 } },
+	[LAB_E_L2] = { "L2 sector", "GPUWattch: of 4, a read hit of 2.81 nJ and 6 flits of 1.94 nJ", { 1980, 3610, 3960 } },
+	[LAB_E_DRAM] = { "DRAM sector", "GPUWattch: half of a read's 26.95 nJ", { 3580, 13470, 13470 } },
+	[LAB_E_UNIT] = { "unit element", "assumed: four accesses of a buffer; Horowitz: 10 pJ at 8 KB, 20 pJ at 32 KB",
+			 { 40, 80, 160 } },
+	[LAB_E_UNIT_L2] = { "L2 sector of a unit", "CACTI: a read 0.20 nJ, a write 0.32 nJ; most: as an SM's",
+			    { 200, 320, 3960 } },
+	[LAB_E_SECOND] = { "static power", "GPUWattch: constant power 11 W", { 9.2, 11, 62 } },
+};
+
+static const struct lab_energy_cost gpuwattch_mobile[LAB_EVENTS] = {
+	[LAB_E_INSTRUCTION] = { "thread instruction", "assumed: half of the discrete chip's, at 20 nm and a lower voltage; most: all",
+				{ 15, 50, 100 } },
+	[LAB_E_L1] = { "L1 access", "as above", { 1465, 1465, 2930 } },
+	[LAB_E_SHARED] = { "shared memory access", "as above", { 1060, 1060, 2120 } },
+	[LAB_E_L2] = { "L2 sector", "as above, wires a quarter to a half as long", { 450, 900, 1800 } },
+	[LAB_E_DRAM] = { "DRAM sector", "assumed: LPDDR4 of 4 to 12 pJ a bit", { 1020, 2050, 3070 } },
+	[LAB_E_UNIT] = { "unit element", "assumed: four accesses of a buffer; Horowitz: 10 pJ at 8 KB, 20 pJ at 32 KB",
+			 { 20, 60, 160 } },
+	[LAB_E_UNIT_L2] = { "L2 sector of a unit", "as above; most: as an SM's", { 200, 320, 1800 } },
+	[LAB_E_SECOND] = { "static power", "assumed: a tenth of the 10 W that NVIDIA gives for a Jetson TX1, by two",
+			   { 0.5, 1, 2 } },
+};
+
 const struct lab_energy_cost *lab_energy_costs(const struct lab_machine *m)
 {
+	if (m->gpuwattch)
+		return m->dram_gbs < 64 ? gpuwattch_mobile : gpuwattch;
 	return m->dram_gbs < 64 ? mobile : m->dram_gbs < 400 ? discrete : NULL;
 }
 

@@ -73,6 +73,7 @@ static const struct key keys[] = {
 	K("l2.latency", CYCLES, l2_latency, 1, 10000),
 	W(ALONE, "l2.sectored", l2_whole_lines, "yes", "no"),
 	W(ALONE, "l2.writes", l2_writes, "back", "through"),
+	W(ALONE, "energy", gpuwattch, "measured", "gpuwattch"),
 	K("dram.channels", NUMBER, dram_channels, 1, LAB_SLICES_MAX),
 	K("dram.latency", CYCLES, dram_latency, 0, 10000),
 	R("dram.bandwidth", GBS, dram_gbs, 0.1, 1e5),

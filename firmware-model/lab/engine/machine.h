@@ -6,7 +6,7 @@
  *	l1.size = 32 KiB	# source: IRU, table 2
  *
  * Every value needs a source. A missing, unknown, duplicate or out-of-range key is an error. Only
- * sm.loads, sm.first, l1.victim, l2.sectored, l2.writes and link.request are optional, and the other link.* and the uvm.*
+ * sm.loads, sm.first, l1.victim, l2.sectored, l2.writes, energy and link.request are optional, and the other link.* and the uvm.*
  * keys as a whole group. Documentation/laboratory.md explains each key.
  */
 #ifndef GTU_LAB_MACHINE_H
@@ -73,6 +73,7 @@ struct lab_machine {
 	uint32_t l2_writes;		/* 1: every store and atomic is written to DRAM, none allocates */
 
 	uint32_t dram_channels, dram_latency; /* dram_latency: from L2 to the controller */
+	uint32_t gpuwattch;		/* energy.c: GPUWattch's costs; default: those measured on chips */
 	double dram_gbs;		/* of all channels, 10^9 bytes per second */
 	uint32_t dram_banks, dram_row;	/* banks per channel; bytes per row */
 	double dram_hit_ns, dram_miss_ns; /* from command to data, row open or not */

@@ -610,6 +610,8 @@ TEST(energy_is_counts_times_costs)
 	struct lab_machine m = machine_of("tx1", NULL);
 
 	CHECK(lab_energy_costs(&m));
+	CHECK(m.gpuwattch);
+	m.gpuwattch = false;		/* no chip of such a bandwidth was measured */
 	m.dram_gbs = 4000;
 	CHECK(!lab_energy_costs(&m));
 	lab_energy_add(&a, &m, &s, 2, 0);	/* 2 cycles of 1 ns */

@@ -20,6 +20,7 @@ static const struct lab_energy_cost discrete[LAB_EVENTS] = {
 	[LAB_E_SHARED] = { "shared memory access", "MMGPU: shared memory to registers 5.45 nJ for 128 bytes; least: half",
 			   { 2700, 5450, 5450 } },
 	[LAB_E_L2] = { "L2 sector", "MMGPU: L2 to L1 3.96 nJ for 32 bytes; least: half", { 1980, 3960, 3960 } },
+	[LAB_E_L2_WRITE] = { "L2 write", "none: its sectors have it", { 0, 0, 0 } },
 	[LAB_E_DRAM] = { "DRAM sector", "MMGPU: DRAM to L2 7.82 nJ for 32 bytes; least: FGDRAM, GDDR5 of 14 pJ a bit",
 			 { 3580, 7820, 7820 } },
 	[LAB_E_UNIT] = { "unit element", "assumed: four accesses of a buffer; Horowitz: 10 pJ at 8 KB, 20 pJ at 32 KB",
@@ -35,6 +36,7 @@ static const struct lab_energy_cost mobile[LAB_EVENTS] = {
 	[LAB_E_L1] = { "L1 access", "as above", { 1500, 3000, 5990 } },
 	[LAB_E_SHARED] = { "shared memory access", "as above", { 1350, 2720, 5450 } },
 	[LAB_E_L2] = { "L2 sector", "as above, wires a quarter to a half as long", { 500, 1000, 1980 } },
+	[LAB_E_L2_WRITE] = { "L2 write", "none: its sectors have it", { 0, 0, 0 } },
 	[LAB_E_DRAM] = { "DRAM sector", "assumed: LPDDR4 of 4 to 12 pJ a bit", { 1020, 2050, 3070 } },
 	[LAB_E_UNIT] = { "unit element", "assumed: four accesses of a buffer; Horowitz: 10 pJ at 8 KB, 20 pJ at 32 KB",
 			 { 20, 60, 160 } },
@@ -54,6 +56,7 @@ static const struct lab_energy_cost gpuwattch[LAB_EVENTS] = {
 	[LAB_E_L1] = { "L1 access", "GPUWattch: read hit 2.93 nJ", { 2930, 2930, 5990 } },
 	[LAB_E_SHARED] = { "shared memory access", "GPUWattch: 2.12 nJ", { 2120, 2120, 5450 } },
 	[LAB_E_L2] = { "L2 sector", "GPUWattch: of 4, a read hit of 2.81 nJ and 6 flits of 1.94 nJ", { 1980, 3610, 3960 } },
+	[LAB_E_L2_WRITE] = { "L2 write", "GPUWattch: write hit 13.85 nJ, beyond a read's 2.81 nJ", { 0, 11040, 11040 } },
 	[LAB_E_DRAM] = { "DRAM sector", "GPUWattch: half of a read's 26.95 nJ", { 3580, 13470, 13470 } },
 	[LAB_E_UNIT] = { "unit element", "assumed: four accesses of a buffer; Horowitz: 10 pJ at 8 KB, 20 pJ at 32 KB",
 			 { 40, 80, 160 } },
@@ -68,6 +71,7 @@ static const struct lab_energy_cost gpuwattch_mobile[LAB_EVENTS] = {
 	[LAB_E_L1] = { "L1 access", "as above", { 1465, 1465, 2930 } },
 	[LAB_E_SHARED] = { "shared memory access", "as above", { 1060, 1060, 2120 } },
 	[LAB_E_L2] = { "L2 sector", "as above, wires a quarter to a half as long", { 450, 900, 1800 } },
+	[LAB_E_L2_WRITE] = { "L2 write", "as above", { 0, 2760, 5520 } },
 	[LAB_E_DRAM] = { "DRAM sector", "assumed: LPDDR4 of 4 to 12 pJ a bit", { 1020, 2050, 3070 } },
 	[LAB_E_UNIT] = { "unit element", "assumed: four accesses of a buffer; Horowitz: 10 pJ at 8 KB, 20 pJ at 32 KB",
 			 { 20, 60, 160 } },
@@ -90,6 +94,7 @@ void lab_energy_add(struct lab_energy *e, const struct lab_machine *m, const str
 	e->count[LAB_E_L1] += (double)(lab_sum(s->l1_load, LAB_STATUSES) + lab_sum(s->l1_store, LAB_STATUSES));
 	e->count[LAB_E_SHARED] += (double)s->shared_accesses;
 	e->count[LAB_E_L2] += (double)(lab_sum(s->l2_read, LAB_STATUSES) + lab_sum(s->l2_write, LAB_STATUSES));
+	e->count[LAB_E_L2_WRITE] += (double)lab_sum(s->request[LAB_STORE], LAB_SIZES);
 	e->count[LAB_E_DRAM] += (double)s->dram_reads + (double)s->dram_writes;
 	e->count[LAB_E_UNIT] += (double)elements;
 	e->count[LAB_E_SECOND] += lab_seconds(m, cycles);
@@ -98,11 +103,12 @@ void lab_energy_add(struct lab_energy *e, const struct lab_machine *m, const str
 void lab_energy_add_unit(struct lab_energy *e, const struct lab_machine *m, const struct lab_stats *s, uint64_t cycles,
 			 uint64_t elements)
 {
-	const double of_sms = e->count[LAB_E_L2];
+	const double of_sms = e->count[LAB_E_L2], writes = e->count[LAB_E_L2_WRITE];
 
 	lab_energy_add(e, m, s, cycles, elements);
 	e->count[LAB_E_UNIT_L2] += e->count[LAB_E_L2] - of_sms;
 	e->count[LAB_E_L2] = of_sms;
+	e->count[LAB_E_L2_WRITE] = writes;
 }
 
 #define LIKELY UINT_MAX

@@ -14,6 +14,7 @@ enum lab_energy_event {
 	LAB_E_L1,			/* L1 access to one line */
 	LAB_E_SHARED,			/* shared memory access of one warp */
 	LAB_E_L2,			/* L2 lookup of one sector, with its crossbar transfer */
+	LAB_E_L2_WRITE,			/* store of an SM at the L2, beside its sectors */
 	LAB_E_DRAM,			/* one sector */
 	LAB_E_UNIT,			/* one element through a unit's buffers */
 	LAB_E_UNIT_L2,			/* L2 lookup of one sector for a unit beside the SMs */

@@ -66,6 +66,7 @@ static const struct key keys[] = {
 	K("noc.header", BYTES, noc_header, 1, 64),
 	K("noc.latency", CYCLES, noc_latency, 0, 10000),
 	K("noc.outstanding", NUMBER, noc_outstanding, 32, 65536),
+	W(ALONE, "noc.replies", noc_whole_replies, "sectors", "whole"),
 	K("l2.slices", NUMBER, l2_slices, 1, LAB_SLICES_MAX),
 	K("l2.size", BYTES, l2_size, LAB_LINE, 1 << 28),
 	K("l2.ways", NUMBER, l2_ways, 1, 32),

@@ -6,7 +6,8 @@
  *	l1.size = 32 KiB	# source: IRU, table 2
  *
  * Every value needs a source. A missing, unknown, duplicate or out-of-range key is an error. Only
- * sm.loads, sm.first, l1.victim, l2.sectored, l2.writes, energy and link.request are optional, and the other link.* and the uvm.*
+ * sm.loads, sm.first, l1.victim, noc.replies, l2.sectored, l2.writes, energy and link.request are optional, and the other
+ * link.* and the uvm.*
  * keys as a whole group. Documentation/laboratory.md explains each key.
  */
 #ifndef GTU_LAB_MACHINE_H
@@ -66,6 +67,7 @@ struct lab_machine {
 
 	uint32_t noc_flit, noc_header, noc_latency;
 	uint32_t noc_outstanding;	/* requests in flight per SM */
+	uint32_t noc_whole_replies;	/* a reply is one packet, as in GPGPU-Sim 3; default: one for each sector */
 
 	uint32_t l2_slices, l2_size;	/* l2_size: of one slice */
 	uint32_t l2_ways, l2_index, l2_latency;

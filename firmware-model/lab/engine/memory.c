@@ -418,25 +418,30 @@ void lab_memory_arrive(struct lab *lab, uint32_t node)
 	lab_schedule(&lab->calendar, l2_access(lab, s, n, t), node, EV_REPLY);
 }
 
+/* Send the reply's packets over the crossbar in cycle @t: one for each sector, or one. Returns its arrival. */
+static uint64_t send_reply(struct lab *lab, const struct lab_node *n, uint64_t t)
+{
+	uint32_t sectors = lab_sectors(n->sectors), carried = n->op == LAB_STORE ? 0 : sectors, packets, flits;
+
+	packets = lab->m.noc_whole_replies ? 1 : sectors;
+	flits = has_packet_port(lab, n) ? 1 : packets == 1 ? lab->request_flits[carried] : carried ? sectors * lab->reply_flits : sectors;
+	lab->stats.reply[n->op] += sectors;
+	lab->stats.reply_bytes[n->op] += packets * lab->m.noc_header + carried * LAB_SECTOR;
+	lab->stats.reply_flits += flits;
+	lab->stats.answered[n->op] += sectors;
+	lab->stats.answered_bytes[n->op] += packets * lab->m.noc_header + carried * LAB_SECTOR;
+	return lab_cross(lab, &lab->slice[n->slice].out, &lab->port[n->port].in, t, flits);
+}
+
 void lab_memory_reply(struct lab *lab, uint32_t node)
 {
 	struct lab_node *n = &lab->calendar.node[node];
-	struct lab_slice *s = &lab->slice[n->slice];
-	uint32_t sectors = lab_sectors(n->sectors), flits, bytes;
 	uint64_t t = lab->calendar.now;
 	unsigned port = n->port;
 
 	lab->port[port].outstanding--;
-	if (by_crossbar(lab, n)) {
-		bytes = sectors * (lab->m.noc_header + (n->op == LAB_STORE ? 0 : LAB_SECTOR));
-		flits = has_packet_port(lab, n) ? 1 : n->op == LAB_STORE ? sectors : sectors * lab->reply_flits;
-		lab->stats.reply[n->op] += sectors;
-		lab->stats.reply_bytes[n->op] += bytes;
-		lab->stats.reply_flits += flits;
-		t = lab_cross(lab, &s->out, &lab->port[port].in, t, flits);
-		lab->stats.answered[n->op] += sectors;
-		lab->stats.answered_bytes[n->op] += bytes;
-	}
+	if (by_crossbar(lab, n))
+		t = send_reply(lab, n, t);
 	switch (n->reply_to) {
 	case LAB_REPLY_TO_MSHR:
 		lab_schedule(&lab->calendar, t, node, EV_FILL);

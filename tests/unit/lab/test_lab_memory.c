@@ -438,6 +438,28 @@ TEST(l2_miss_fetches_sector_or_line)
 	}
 }
 
+/* The reply to a load of a line is a packet for each sector, or one. */
+TEST(reply_is_a_packet_for_each_sector_or_one)
+{
+	static const struct lab_unit u = { .name = "asker", .attach_point = LAB_ON_CROSSBAR, .reply = line_came, .clock = ask_line };
+	unsigned i;
+
+	for (i = 0; i < 2; i++) {
+		struct asker a = { .sectors = { 0xf, 0xf } };
+		uint64_t packets = i ? 2 : 8;
+
+		hand(i ? "noc.replies=whole" : NULL);
+		a.addr = array_of(lab, "a", 1024).addr;
+		CHECK(!lab_attach(lab, &u, &a, &a.unit, &err));
+		lab_unit_wake(lab, a.unit, 5);
+		CHECKF(!lab_run_units(lab, &err), "%s", err.text);
+		CHECK(!lab_check(lab, &err));
+		CHECK_EQ(s->reply_bytes[LAB_LOAD], 2 * LAB_LINE + packets * lab_machine_of(lab)->noc_header);
+		CHECK_EQ(s->reply_flits, packets * ((2 * LAB_LINE / packets + lab_machine_of(lab)->noc_header +
+						     lab_machine_of(lab)->noc_flit - 1) / lab_machine_of(lab)->noc_flit));
+	}
+}
+
 TEST(dram_rows_and_bandwidth_limit_a_stream)
 {
 	struct args a = { .step = { 0, ~0u }, .spread = true };

@@ -235,6 +235,15 @@ extern "C" __global__ void simple(const u32 *__restrict__ in, u32 count, const u
 	}
 }
 
+extern "C" __global__ void clear(u32 *active, u32 count)
+{
+	COUNT(0); /* all: 128 flags of a warp, before a pull */
+	u32 i = blockIdx.x * BLOCK + threadIdx.x;
+
+	if (i < count)
+		active[i] = 0;
+}
+
 extern "C" __global__ void append(u32 *tail, u32 *__restrict__ out, u32 v)
 {
 	if (v == NEVER)
@@ -371,11 +380,11 @@ extern "C" __global__ void edge_kc(u32 *label, u32 level, u32 target)
 	COUNT(2); /* end: nothing */
 }
 
-/* A pulled edge comes from a candidate's neighbour, which must be in the last level. */
-extern "C" __global__ void edge_bfs_pull(u32 *label, u32 depth, u32 source, u32 target)
+/* GraphPEG, figure 4(b): a pulled edge comes from a candidate's neighbour, which must be active: in the last level. */
+extern "C" __global__ void edge_bfs_pull(u32 *label, const bool *__restrict__ active, u32 depth, u32 source, u32 target)
 {
 	COUNT(0); /* edge: 32 edges */
-	if (label[source] == depth - 1) {
+	if (active[source]) {
 		COUNT(1); /* reach: edges from the last level */
 		if (label[target] > depth) {
 			COUNT(2); /* lower: edges from the last level to vertices that nothing reached */
@@ -386,10 +395,10 @@ extern "C" __global__ void edge_bfs_pull(u32 *label, u32 depth, u32 source, u32 
 	COUNT(3); /* end: nothing */
 }
 
-extern "C" __global__ void edge_bc_pull(u32 *label, float *paths, u32 depth, u32 source, u32 target)
+extern "C" __global__ void edge_bc_pull(u32 *label, const bool *__restrict__ active, float *paths, u32 depth, u32 source, u32 target)
 {
 	COUNT(0); /* edge: 32 edges */
-	if (label[source] == depth - 1) {
+	if (active[source]) {
 		COUNT(1); /* reach: edges from the last level */
 		float value = paths[source];
 		u32 old = atomicMin(&label[target], depth);
@@ -404,10 +413,10 @@ extern "C" __global__ void edge_bc_pull(u32 *label, float *paths, u32 depth, u32
 	}
 }
 
-extern "C" __global__ void edge_stcon_pull(u32 *owner, const u32 *__restrict__ level, u32 depth, u32 source, u32 target)
+extern "C" __global__ void edge_stcon_pull(u32 *owner, const bool *__restrict__ active, u32 source, u32 target)
 {
 	COUNT(0); /* edge: 32 edges */
-	if (level[source] == depth - 1) {
+	if (active[source]) {
 		COUNT(1); /* claim: edges from the last level */
 		if (!atomicCAS(&owner[target], 0, owner[source]))
 			owner[0] = 0;
@@ -426,13 +435,20 @@ extern "C" __global__ void vertex_equal(const u32 *__restrict__ label, u32 value
 	}
 }
 
-extern "C" __global__ void vertex_unmet(const u32 *__restrict__ owner, const u32 *__restrict__ level, u32 last, u32 v, u32 *out)
+extern "C" __global__ void vertex_unmet(const u32 *__restrict__ owner, const bool *__restrict__ active, u32 v, u32 *out)
 {
 	COUNT(0); /* vertex: 32 vertices; STCON's candidates */
-	if (!owner[v] || level[v] == last) {
+	if (!owner[v] || active[v]) {
 		COUNT(1); /* end: nothing */
 		out[0] = 0;
 	}
+}
+
+extern "C" __global__ void vertex_mark(bool *active, u32 v)
+{
+	COUNT(0); /* vertex: 32 vertices of the frontier, before a pull */
+	active[v] = true;
+	COUNT(1); /* end: nothing */
 }
 
 extern "C" __global__ void vertex_near(const u32 *__restrict__ label, u32 *seen, u32 round, u32 floor, u32 threshold, u32 v, u32 *out)

@@ -5,7 +5,7 @@
 
 const char *const pg_names[PG_STATEMENTS] = {
 	"in[i]", "row[v]", "row[v+1]", "col[k]", "weight[k]", "value[u]", "label[c]", "label[c]=", "other[c]", "tail", "out[j]=",
-	"slot[e]", "degree[i]", "scan[i]", "sum[b]", "begin[b]", "seen[c]",
+	"slot[e]", "degree[i]", "scan[i]", "sum[b]", "begin[b]", "seen[c]", "active[c]", "active[v]=",
 };
 
 /* Layout of a block's shared memory, in words. */
@@ -466,11 +466,22 @@ LAB_PROGRAM static void filter(struct lab_warp *w, const void *p)
 	}
 }
 
+/* Four flags of active[] a thread. */
+LAB_PROGRAM static void clear(struct lab_warp *w, const void *p)
+{
+	const struct pg_args *a = p;
+	lab_u32 i = lab_thread(w);
+
+	lab_alu(w, CLEAR_ENTRY + CLEAR_ALL);
+	LAB_IF(w, lab_lt(i, lab_all((a->n + 3) / 4)))
+		lab_store32(w, PG_MARK, &a->active, i, lab_all(0));
+}
+
 #define KERNEL(number, id, words) [number] = LAB_KERNEL(id, pg_names, 4 * (words))
 const struct lab_kernel pg_kernel[PG_KERNELS] = {
 	KERNEL(PG_SIMPLE, simple, 0), KERNEL(PG_COOPERATIVE, cooperative, WORDS), KERNEL(PG_PARTITION, partition, WORDS),
 	KERNEL(PG_HWWL, hwwl, 0), KERNEL(PG_PEG, peg, 0), KERNEL(PG_DEGREES, degrees, 0),
 	KERNEL(PG_SCAN_TILES, scan_tiles, WORDS), KERNEL(PG_SCAN_SUMS, scan_sums, WORDS), KERNEL(PG_SCAN_ADD, scan_add, 0),
-	KERNEL(PG_SEARCH, search, 0), KERNEL(PG_COMPACT, compact, WORDS), KERNEL(PG_FILTER, filter, 0),
+	KERNEL(PG_SEARCH, search, 0), KERNEL(PG_COMPACT, compact, WORDS), KERNEL(PG_CLEAR, clear, 0), KERNEL(PG_FILTER, filter, 0),
 	KERNEL(PG_FILTER_HWWL, filter_hwwl, 0), KERNEL(PG_FILTER_PEG, filter_peg, 0),
 };

@@ -217,7 +217,7 @@ static int filter(struct run *r, pg_filter *filter, const struct list *from, str
 static int expand(struct run *r, const struct pg_visit *push, const struct pg_visit *pull, pg_filter *candidates,
 		  const struct list *list, struct list *to, struct gtu_error *err)
 {
-	struct list open = { .array = r->two };
+	struct list open = { .array = r->two }, none = open;
 	int rc;
 
 	if (r->may_pull) {
@@ -231,7 +231,9 @@ static int expand(struct run *r, const struct pg_visit *push, const struct pg_vi
 	if (!r->pulling)
 		return advance(r, push, list, to, err);
 	r->result->pulled++;
-	rc = filter(r, candidates, NULL, &open, err);
+	rc = launch(r, PG_CLEAR, (r->a.n + 3) / 4, err);
+	rc = rc ? rc : filter(r, pg_mark, list, &none, err);
+	rc = rc ? rc : filter(r, candidates, NULL, &open, err);
 	r->a.pull = true;
 	rc = rc ? rc : advance(r, pull, &open, to, err);
 	r->a.pull = false;
@@ -365,7 +367,7 @@ static int stcon(struct run *r, struct gtu_error *err)
 {
 	const uint32_t ends[2] = { r->config->source, r->config->target };
 	struct list list, next = { .array = r->a.far };
-	uint32_t *owner = r->a.label.data, *level = r->a.seen.data;
+	uint32_t *owner = r->a.label.data;
 	int rc = 0;
 
 	if (ends[0] == ends[1]) {
@@ -374,12 +376,8 @@ static int stcon(struct run *r, struct gtu_error *err)
 		return 0;
 	}
 	list = start_with(r, ends, 2);
-	r->a.levels = r->may_pull;
-	memset(level, 0xff, 4ull * r->a.n);
-	for (unsigned i = 0; i < 2; i++) {
+	for (unsigned i = 0; i < 2; i++)
 		owner[ends[i]] = i + 1;
-		level[ends[i]] = 0;
-	}
 	for (r->a.depth = 1; list.count && !*word(r, PG_MET) && !rc && !limit_reached(r); r->a.depth++) {
 		rc = expand(r, &pg_stcon, &pg_stcon_pull, pg_unmet, &list, &next, err);
 		swap_lists(&list, &next);
@@ -447,6 +445,7 @@ static int arrays(struct run *r, struct gtu_error *err)
 		{ &a->row, "row", g->n + 1 }, { &a->label, "label", g->n }, { &a->tail, "tail", PG_TAILS },
 		{ &r->one, "list", g->n + 32 }, { &r->two, "list'", long_list }, { &a->far, "far", long_list },
 		{ &a->other, "other", long_list }, { &a->third, "third", g->n }, { &a->seen, "seen", g->n + 32 },
+		{ &a->active, "active", r->may_pull ? g->n / 4 + 1 : 1 },
 		{ &a->scan, "scan", balance ? g->n + 1 : 1 }, { &a->sum, "sum", balance ? g->n / PG_TILE + 2 : 1 },
 		{ &a->slot, "slot", balance ? g->m + 1 : 1 }, { &a->begin, "begin", balance ? m->sms * m->warps + 1 : 1 },
 	};

@@ -11,7 +11,7 @@
 
 /* Statements of all kernels. */
 enum { PG_IN, PG_ROW, PG_ROW1, PG_COL, PG_WEIGHT, PG_VALUE, PG_LABEL, PG_UPDATE, PG_OTHER, PG_TAIL, PG_PUT, PG_SLOT, PG_DEGREE,
-       PG_SCAN, PG_SUM, PG_BEGIN, PG_SEEN, PG_STATEMENTS };
+       PG_SCAN, PG_SUM, PG_BEGIN, PG_SEEN, PG_ACTIVE, PG_MARK, PG_STATEMENTS };
 extern const char *const pg_names[PG_STATEMENTS];
 
 /* Words of the array tail. */
@@ -42,10 +42,10 @@ struct pg_args {
 	uint32_t chunk;			/* edges per block of a partition */
 	bool pull, all;			/* all: the list is 0 .. count - 1, without an array */
 	bool slots;			/* pushes go to slot[], one slot per edge */
-	bool levels;			/* STCON: store levels in seen, for pull */
 	struct lab_array row, col, weight;
 	struct lab_array label, other, third; /* level, distance, colour, ...; paths; dependency */
 	struct lab_array in, out, far, seen, order, tail;
+	struct lab_array active;	/* pull: a byte per vertex, 1 for those of the frontier */
 	struct lab_array scan, sum, slot, begin;
 	const struct pg_visit *visit;
 	pg_filter *filter;
@@ -59,10 +59,10 @@ struct pg_args {
 
 extern const struct pg_visit pg_bfs, pg_bfs_pull, pg_sssp, pg_bc, pg_bc_pull, pg_bc_back, pg_stcon, pg_stcon_pull, pg_gc,
 	pg_kc_count, pg_kc;
-extern pg_filter pg_unreached, pg_unmet, pg_near, pg_far, pg_peel;
+extern pg_filter pg_unreached, pg_unmet, pg_near, pg_far, pg_peel, pg_mark;
 
 enum pg_kernel { PG_SIMPLE, PG_COOPERATIVE, PG_PARTITION, PG_HWWL, PG_PEG, PG_DEGREES, PG_SCAN_TILES, PG_SCAN_SUMS, PG_SCAN_ADD,
-		 PG_SEARCH, PG_COMPACT, PG_FILTER, PG_FILTER_HWWL, PG_FILTER_PEG, PG_KERNELS };
+		 PG_SEARCH, PG_COMPACT, PG_CLEAR, PG_FILTER, PG_FILTER_HWWL, PG_FILTER_PEG, PG_KERNELS };
 extern const struct lab_kernel pg_kernel[PG_KERNELS];
 #define PG_TILE 1024u			/* degrees scanned by a block of 256 threads */
 

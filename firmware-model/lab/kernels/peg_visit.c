@@ -41,6 +41,46 @@ LAB_INLINE lab_mask lower(struct lab_warp *w, const struct pg_args *a, const str
 	return lab_lt(value, *old) & w->mask;
 }
 
+/* ---- Frontier of a pull ------------------------------------------------------------------------ */
+
+/* A word of the flags has the same sector as its bytes. */
+LAB_INLINE lab_u32 load_active(struct lab_warp *w, const struct pg_args *a, lab_u32 v)
+{
+	return lab_load32(w, PG_ACTIVE, &a->active, v >> 2);
+}
+
+LAB_INLINE lab_mask is_active(lab_u32 word, lab_u32 v)
+{
+	return lab_ne(word >> ((v & 3) * 8) & 0xff, lab_all(0));
+}
+
+/* Lanes whose edge comes from the frontier; @n instructions follow the flag's arrival. */
+LAB_INLINE lab_mask from_frontier(struct lab_warp *w, const struct pg_args *a, lab_u32 source, uint32_t n)
+{
+	lab_u32 word = load_active(w, a, source);
+
+	lab_wait(w);
+	lab_alu(w, n);
+	return is_active(word, source);
+}
+
+/* Sets the flags of the frontier; pushes nothing. */
+LAB_PROGRAM lab_mask pg_mark(struct lab_warp *w, const struct pg_args *a, const lab_u32 *v)
+{
+	uint8_t *flag = a->active.data;
+	const uint32_t *word = a->active.data;
+	lab_u32 words = lab_all(0);
+	lab_mask m;
+
+	lab_alu(w, VERTEX_MARK_VERTEX);
+	for (m = w->mask; m; m &= m - 1)
+		flag[(*v)[__builtin_ctz(m)]] = 1;
+	for (m = w->mask; m; m &= m - 1)
+		words[__builtin_ctz(m)] = word[(*v)[__builtin_ctz(m)] >> 2];
+	lab_store32(w, PG_MARK, &a->active, *v >> 2, words);
+	return 0;
+}
+
 /* ---- BFS ------------------------------------------------------------------------------------- */
 
 LAB_PROGRAM static lab_mask bfs(struct lab_warp *w, const struct pg_args *a, const struct pg_edges *e, lab_u32 *push)
@@ -56,7 +96,7 @@ LAB_PROGRAM static lab_mask bfs_pull(struct lab_warp *w, const struct pg_args *a
 	lab_u32 depth = lab_all(a->depth), label;
 	lab_mask first = 0;
 
-	LAB_IF(w, lab_eq(label_at(w, a, e->source, EDGE_BFS_PULL_EDGE), depth - 1)) {
+	LAB_IF(w, from_frontier(w, a, e->source, EDGE_BFS_PULL_EDGE)) {
 		label = lab_load32(w, PG_OTHER, &a->label, e->target);
 		lab_wait(w);
 		lab_alu(w, EDGE_BFS_PULL_REACH);
@@ -136,7 +176,7 @@ LAB_PROGRAM static lab_mask bc_pull(struct lab_warp *w, const struct pg_args *a,
 	struct pg_edges with = *e;
 	lab_mask first = 0;
 
-	LAB_IF(w, lab_eq(label_at(w, a, e->source, EDGE_BC_PULL_EDGE), lab_all(a->depth - 1))) {
+	LAB_IF(w, from_frontier(w, a, e->source, EDGE_BC_PULL_EDGE)) {
 		other_of(w, a, &e->source, &with.value);
 		lab_wait(w);
 		first = bc(w, a, &with, push);
@@ -178,9 +218,6 @@ LAB_PROGRAM static lab_mask stcon(struct lab_warp *w, const struct pg_args *a, c
 	lab_wait(w);
 	lab_alu(w, a->pull ? EDGE_STCON_PULL_CLAIM : EDGE_STCON_EDGE);
 	first = lab_eq(old, lab_all(0)) & w->mask;
-	if (a->levels)
-		LAB_IF(w, first)
-			lab_store32(w, PG_SEEN, &a->seen, e->target, lab_all(a->depth));
 	LAB_IF(w, ~first & lab_ne(old, e->value)) {
 		lab_alu(w, EDGE_STCON_MEET);
 		lab_store32(w, PG_OTHER, &a->tail, lab_all(PG_MET), lab_all(1));
@@ -195,13 +232,10 @@ LAB_PROGRAM static lab_mask stcon(struct lab_warp *w, const struct pg_args *a, c
  */
 LAB_PROGRAM static lab_mask stcon_pull(struct lab_warp *w, const struct pg_args *a, const struct pg_edges *e, lab_u32 *push)
 {
-	lab_u32 level = lab_load32(w, PG_SEEN, &a->seen, e->source);
 	struct pg_edges with = *e;
 	lab_mask first = 0;
 
-	lab_wait(w);
-	lab_alu(w, EDGE_STCON_PULL_EDGE);
-	LAB_IF(w, lab_eq(level, lab_all(a->depth - 1))) {
+	LAB_IF(w, from_frontier(w, a, e->source, EDGE_STCON_PULL_EDGE)) {
 		label_of(w, a, &e->source, &with.value);
 		lab_wait(w);
 		first = stcon(w, a, &with, push);
@@ -212,12 +246,11 @@ LAB_PROGRAM static lab_mask stcon_pull(struct lab_warp *w, const struct pg_args 
 
 LAB_PROGRAM lab_mask pg_unmet(struct lab_warp *w, const struct pg_args *a, const lab_u32 *v)
 {
-	lab_u32 label = lab_load32(w, PG_LABEL, &a->label, *v);
-	lab_u32 level = lab_load32(w, PG_SEEN, &a->seen, *v);
+	lab_u32 label = lab_load32(w, PG_LABEL, &a->label, *v), word = load_active(w, a, *v);
 
 	lab_wait(w);
 	lab_alu(w, VERTEX_UNMET_VERTEX);
-	return (lab_eq(label, lab_all(0)) | lab_eq(level, lab_all(a->depth - 1))) & w->mask;
+	return (lab_eq(label, lab_all(0)) | is_active(word, *v)) & w->mask;
 }
 
 /* ---- Colouring --------------------------------------------------------------------------------- */

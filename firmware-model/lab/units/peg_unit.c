@@ -392,7 +392,7 @@ int lab_peg_begin(struct lab_peg *u, const struct lab_peg_stream *s, struct gtu_
 		.offset_log2 = 2, .weight_log2 = 2, .field = { s->source || s->vertex_list, s->destination, s->with_weight },
 		.edges_addr = s->vertex_list ? 0 : s->col->addr % LAB_LINE, .vertices = s->vertices, .edges = s->edges,
 		.interval = b->free ? 1 : b->interval, .floor = b->floor, .shift = b->shift,
-		.message = (uint16_t)(b->free ? 1 : m->noc_latency + 1), .left = s->list ? u->left : NULL,
+		.message = (uint16_t)(b->free ? 0 : m->noc_latency + 1), .left = s->list ? u->left : NULL,
 	};
 	const struct peg_port port = {
 		.ctx = u, .refill = refill, .index = fetch_index, .edges = fetch_edges, .load_vertices = load_vertices,

@@ -20,7 +20,7 @@ struct lab_peg_build {
 	uint32_t entries;		/* of the working table */
 	uint32_t edge_bytes, list_bytes; /* taken from the shared memory that kernels have */
 	bool balance_edges, balance_lists;
-	bool free; /* idealized balancing: every cycle, with one-cycle messages */
+	bool free; /* ideal balancing: every cycle, without a latency */
 	bool end_polled;		/* engines may end only at a poll of the balancing, not by messages of their own */
 	uint8_t shift;			/* N of the threshold Rmax / 2^N */
 	uint32_t interval, floor;	/* cycles; edges or vertices */

@@ -267,6 +267,11 @@ bool peg_control(struct peg_core *c)
 		}
 		if (c->stream.balance_lists && x[1].at == PEG_NEVER)
 			changed |= select_engines(c, &x[1], t);
+		/* without a latency of messages, an exchange ends in the cycle of the poll */
+		for (unsigned i = 0; i < 2; i++)
+			while (x[i].at == t && !c->stream.message)
+				if (!step_exchange(c, &x[i], t))
+					return false;
 		if (c->stream.stand_by && !c->stream.end_reported && !c->may_terminate && none_left(c)) {
 			allow_termination(c, t);
 			changed = true;

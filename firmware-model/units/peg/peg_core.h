@@ -47,7 +47,7 @@ struct peg_stream {
 	uint64_t vertices, edges;	/* counts; offsets must not exceed `edges` */
 	uint64_t interval, floor;	/* of balancing: cycles; edges or vertices */
 	uint8_t shift;			/* of balancing: threshold = most >> shift */
-	uint16_t message;		/* cycles between an engine and the control processor */
+	uint16_t message;		/* cycles between an engine and the control processor; 0 in a laboratory only */
 	/*
 	 * Input list: number of vertices dealt to each engine, left[engines], all off chip. NULL:
 	 * the vertices that this core's last stream pushed, where they are: first on chip, then

@@ -129,12 +129,12 @@ static bool load_edges(void *ctx, unsigned e, uint64_t first, unsigned count, vo
 	return true;
 }
 
-/* Write full lines to memory; with @all, also the rest. */
-static void send_lines(struct lab_peg *u, unsigned e, struct spill_list *p, unsigned which, bool all)
+/* Write the vertices to memory that are not there yet; a request does not cross a line. */
+static void send_words(struct lab_peg *u, unsigned e, struct spill_list *p, unsigned which)
 {
 	uint64_t words;
 
-	while ((words = spill_next(p, all))) {
+	while ((words = spill_next(p, true))) {
 		ask_memory(u, e, LAB_STORE, spill_addr(u, e, which, p->sent), words, NO_WAITER);
 		p->sent += words;
 	}
@@ -151,7 +151,8 @@ static bool spill(void *ctx, unsigned e, const uint64_t *vertex, unsigned count)
 	}
 	while (count--)
 		p->at[p->count++] = (uint32_t)*vertex++;
-	send_lines(u, e, p, u->which, false);
+	/* "directly" (section 3.3.1): each push_vert() is a store, as the engine has no buffer for a line */
+	send_words(u, e, p, u->which);
 	return true;
 }
 
@@ -367,7 +368,6 @@ static void swap_lists(struct lab_peg *u)
 		struct spill_list was = u->in[e];
 
 		if (!u->s.list) {
-			send_lines(u, e, &u->out[e], u->which, true);
 			u->in[e] = u->out[e];
 			u->out[e] = was;
 		}

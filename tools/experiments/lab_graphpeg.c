@@ -10,6 +10,7 @@
 #include "lab_energy_rows.h"
 #include "lab_graphpeg.h"
 #include "lab_jobs.h"
+#include "lab_standins.h"
 
 #define ALL	    LAB_PG_ALGORITHMS
 
@@ -19,12 +20,12 @@
  * others have, so that it fills 60 SMs.
  */
 static const struct lab_standin standins[] = {
-	{ "AMAZ", { .kind = GTU_GEN_POWERLAW, .degree = 12, .exponent = 3.05 }, 0.385, 0 },
-	{ "COM", { .kind = GTU_GEN_POWERLAW, .degree = 5.5, .exponent = 3.4 }, 0.319, 0 },
-	{ "COP", { .kind = GTU_GEN_FEM3D, .degree = 74 }, 0.414, 0 },
-	{ "KRON", { .kind = GTU_GEN_KRONECKER, .degree = 48, .simplify = 1 }, 4 * 0.125, 0 },
-	{ "NACA", { .kind = GTU_GEN_DELAUNAY }, 0.991, 0 },
-	{ "USAC", { .kind = GTU_GEN_ROAD }, 1.803, 0 },
+	{ "AMAZ", { .kind = GTU_GEN_POWERLAW, .degree = 12, .exponent = 3.05 }, 0.385 },
+	{ "COM", { .kind = GTU_GEN_POWERLAW, .degree = 5.5, .exponent = 3.4 }, 0.319 },
+	{ "COP", { .kind = LAB_STANDIN_COPAPERS, .degree = 74 }, 0.414 },
+	{ "KRON", { .kind = GTU_GEN_KRONECKER, .degree = 48, .simplify = 1 }, 4 * 0.125, .most = 1 << 17 },
+	{ "NACA", { .kind = GTU_GEN_DELAUNAY }, 0.991 },
+	{ "USAC", { .kind = GTU_GEN_ROAD }, 1.803 },
 };
 #define STANDINS (sizeof(standins) / sizeof(standins[0]))
 

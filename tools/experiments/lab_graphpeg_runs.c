@@ -64,7 +64,7 @@ struct graphpeg_want graphpeg_want(const struct graphpeg *x, unsigned g, unsigne
 
 	w.config = (struct lab_pg_config){
 		.algorithm = algorithm, .strategy = strategy, .edges = (uint64_t)((double)edges * smaller) + 1, .peg = x->build,
-		.peg_blocks = x->blocks, .light_edges = x->light_edges, .worklist_bytes = WORKLIST, .scale_free = !strcmp(r->symbol[g], "COP"),
+		.peg_blocks = x->blocks, .light_edges = x->light_edges, .worklist_bytes = WORKLIST,
 	};
 	return w;
 }

@@ -45,7 +45,7 @@ static bool append(struct list *l, uint64_t value)
 /* ---- Overlapping groups ------------------------------------------------------------------------- */
 
 /*
- * Groups (papers, gene modules) are formed one after the other; the size of a group is geometric. A
+ * Groups (papers, gene modules, an author's papers) are formed one after the other; the size of a group is geometric. A
  * member is new with probability @fresh and gets the next number. Otherwise it is an existing vertex:
  * any of them with probability @uniform, else one for each of its groups.
  *
@@ -56,15 +56,71 @@ static bool append(struct list *l, uint64_t value)
  * With a window, existing vertices are among the last ones formed, so many of all, and the vertices are
  * numbered at random. A search then takes about one hop for each window, at any size: the third row's
  * effective diameter (90% of the pairs) is 5.8, com-Friendster's in the Stanford collection.
+ *
+ * The last row is coPapersCiteseer: mean degree 74, maximum 1188 (GraphPEG, table 3), largest clique 845.
+ * GraphPEG calls its degrees highly skewed and its neighbours "usually sequentially numbered". At its
+ * 434,000 vertices the stand-in has a maximum of about 1,200 and a median of 0.55 of the mean
+ * (coPapersDBLP: 0.60); two thirds of a list's neighbours follow their predecessor.
  */
 static const struct groups {
 	const char *name;
 	double fresh, uniform, window;
+	double spread;			/* of the sizes' logarithms; 0: sizes are geometric */
+	uint32_t most;			/* members of a group */
 } groups[] = {
-	{ "coauthors", 0.45, 0.4, 1 },
-	{ "modules", 0.3, 0.45, 1 },
-	{ "friends", 0.45, 0.4, 0.068 },
+	{ "coauthors", 0.45, 0.4, 1, 0, 0 },
+	{ "modules", 0.3, 0.45, 1, 0, 0 },
+	{ "friends", 0.45, 0.4, 0.068, 0, 0 },
+	{ "copapers", 0.7, 1, 1, 1.1, 845 },
 };
+
+/*
+ * Sizes whose logarithms, as a member sees them, are normal. @upto: cumulative shares of the groups of
+ * 2, 3, ... members. Returns the mean number of others that a member sees.
+ */
+static double log_normal(const struct groups *kind, double median, double *upto)
+{
+	double sum = 0, seats = 0, others = 0, s, w;
+	uint32_t i;
+
+	for (i = 2; i <= kind->most; i++) {
+		s = i;
+		w = exp(-pow(log(s / median) / kind->spread, 2) / 2) / (s * s);
+		upto[i - 2] = sum += w;
+		seats += w * s;
+		others += w * s * (s - 1);
+	}
+	for (i = 0; i < kind->most - 1; i++)
+		upto[i] /= sum;
+	return others / seats;
+}
+
+/* The same with the median that gives a mean degree. */
+static void log_normal_of(const struct groups *kind, double degree, double *upto)
+{
+	double low = 1, high = kind->most, median;
+	unsigned i;
+
+	for (i = 0; i < 60; i++) {
+		median = sqrt(low * high);
+		*(log_normal(kind, median, upto) < degree * kind->fresh ? &low : &high) = median;
+	}
+}
+
+static uint32_t size_of(const struct groups *kind, const double *upto, uint64_t *state)
+{
+	const double u = unit(state);
+	uint32_t low = 0, high = kind->most - 2, mid;
+
+	while (low < high) {
+		mid = (low + high) / 2;
+		if (upto[mid] > u)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low + 2;
+}
 
 /* Connect the members from @first on with each other. */
 static bool connect(const struct list *members, uint64_t first, struct list *from, struct list *to)
@@ -108,13 +164,18 @@ static int overlapping(const struct gtu_generate_options *o, const struct groups
 	const double end = 1 / (1 + o->degree * kind->fresh / 2);
 	const struct gtu_read_options build = { .direction = GTU_UNDIRECTED, .simplify = 1 };
 	struct list members = { 0 }, from = { 0 }, to = { 0 };
+	double *upto = kind->most ? malloc(kind->most * sizeof(*upto)) : NULL;
+	uint32_t left = 0;
 	const uint64_t window = (uint64_t)ceil(kind->window * (double)o->n), seats = (uint64_t)((double)window / kind->fresh);
 	uint64_t state = gtu_splitmix64_hash(o->seed), vertices = 0, first, v, m;
-	bool ok = true, stopped = false;
+	bool ok = upto || !kind->most, stopped = false;
 	int rc;
 
+	if (upto)
+		log_normal_of(kind, o->degree, upto);
 	while (vertices < o->n && ok && !stopped) {
 		first = members.n;
+		left = upto ? size_of(kind, upto, &state) : 0;
 		do {
 			v = vertices > window ? vertices - window : 0;
 			m = kind->window < 1 && members.n > seats ? members.n - seats : 0;
@@ -123,7 +184,7 @@ static int overlapping(const struct gtu_generate_options *o, const struct groups
 			else
 				ok = append(&members, unit(&state) < kind->uniform ? v + below(&state, vertices - v) :
 					    members.at[m + below(&state, members.n - m)]);
-		} while (ok && unit(&state) >= end);
+		} while (ok && (upto ? --left : unit(&state) >= end));
 		ok = ok && connect(&members, first, &from, &to);
 		stopped = gtu_tick(progress, "forming groups", vertices, o->n);
 	}
@@ -132,6 +193,7 @@ static int overlapping(const struct gtu_generate_options *o, const struct groups
 	rc = stopped ? gtu_fail(err, GTU_ERR_INTERRUPTED, "generating was stopped") : ok ? 0 :
 	     gtu_fail(err, GTU_ERR_NOMEM, "out of memory for the groups of %llu vertices", (unsigned long long)o->n);
 	rc = rc ? rc : gtu_graph_from_edges(o->n, from.n, from.at, to.at, GTU_WEIGHT_NONE, NULL, &build, out, err);
+	free(upto);
 	free(members.at);
 	free(from.at);
 	free(to.at);
@@ -245,6 +307,7 @@ int lab_standin_generate(const struct gtu_generate_options *o, const struct gtu_
 	case LAB_STANDIN_COAUTHORS:
 	case LAB_STANDIN_MODULES:
 	case LAB_STANDIN_FRIENDS:
+	case LAB_STANDIN_COPAPERS:
 		return overlapping(o, &groups[o->kind - LAB_STANDIN_COAUTHORS], progress, out, err);
 	case LAB_STANDIN_GRAPH500:
 		return connected(o, progress, out, err);

@@ -476,7 +476,7 @@ static void resolve_strategy(struct run *r)
 
 	for (v = 0; v < g->n; v++)
 		max_degree = g->row[v + 1] - g->row[v] > max_degree ? g->row[v + 1] - g->row[v] : max_degree;
-	skewed = r->config->scale_free || max_degree * g->n >= LAB_PG_SKEWED * g->m;
+	skewed = max_degree * g->n >= LAB_PG_SKEWED * g->m;
 	r->strategy = r->config->strategy;
 	r->may_pull = skewed && !r->config->push_only && (r->strategy == LAB_PG_HYBRID || r->strategy == LAB_PG_PEG);
 	if (r->strategy == LAB_PG_HYBRID)

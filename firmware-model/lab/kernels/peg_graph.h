@@ -53,7 +53,6 @@ struct lab_pg_config {
 	/* stop in the cycle in which this many edges were visited; 0: no limit */
 	uint64_t edges;
 	bool push_only;			/* never pull */
-	bool scale_free;		/* hybrid, peg: treat the graph as scale-free in any case */
 	struct lab_peg_build peg;	/* LAB_PG_PEG */
 	uint32_t peg_blocks;		/* blocks of 256 threads per SM that pop */
 	uint32_t light_edges;		/* Gunrock's: lists of fewer edges are not partitioned; 0: all are */

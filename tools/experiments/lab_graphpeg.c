@@ -17,17 +17,19 @@
 /*
  * The exponents give table 3's maximum degrees (2752, 549) at the paper's number of vertices. KRON, the
  * paper's smallest graph and figure 11's only one, has four times the share of its vertices that the
- * others have, so that it fills 60 SMs.
+ * others have, so that it fills 60 SMs, up to the paper's.
  */
 static const struct lab_standin standins[] = {
-	{ "AMAZ", { .kind = GTU_GEN_POWERLAW, .degree = 12, .exponent = 3.05 }, 0.385 },
-	{ "COM", { .kind = GTU_GEN_POWERLAW, .degree = 5.5, .exponent = 3.4 }, 0.319 },
-	{ "COP", { .kind = LAB_STANDIN_COPAPERS, .degree = 74 }, 0.414 },
-	{ "KRON", { .kind = GTU_GEN_KRONECKER, .degree = 48, .simplify = 1 }, 4 * 0.125, .most = 1 << 17 },
-	{ "NACA", { .kind = GTU_GEN_DELAUNAY }, 0.991 },
-	{ "USAC", { .kind = GTU_GEN_ROAD }, 1.803 },
+	{ "AMAZ", { .kind = GTU_GEN_POWERLAW, .degree = 12, .exponent = 3.05 }, 0.385, 0 },
+	{ "COM", { .kind = GTU_GEN_POWERLAW, .degree = 5.5, .exponent = 3.4 }, 0.319, 0 },
+	{ "COP", { .kind = LAB_STANDIN_COPAPERS, .degree = 74 }, 0.414, 0 },
+	{ "KRON", { .kind = GTU_GEN_KRONECKER, .degree = 48, .simplify = 1 }, 4 * 0.125, 0 },
+	{ "NACA", { .kind = GTU_GEN_DELAUNAY }, 0.991, 0 },
+	{ "USAC", { .kind = GTU_GEN_ROAD }, 1.803, 0 },
 };
 #define STANDINS (sizeof(standins) / sizeof(standins[0]))
+#define KRON	 3
+#define KRON_VERTICES 0x1p17
 
 /* By algorithm and graph, in the order of standins[]. */
 static const double table_4[ALL][STANDINS] = {
@@ -63,7 +65,7 @@ static void mean_add(struct mean *m, double v)
 	m->n++;
 }
 
-#define EACH(x, g, a) for (g = 0; g < (x)->r->graphs; g++) for (a = 0; a < ALL; a++)
+#define EACH(x, g, a) for (g = 0; g < (x)->graphs; g++) for (a = 0; a < ALL; a++)
 
 /* Gunrock's gain over the simple code, and the share of its balancing. */
 static void figure_2(struct graphpeg *x)
@@ -95,7 +97,7 @@ static void figure_7(struct graphpeg *x)
 	double rate[4], best, all[4] = { 0 }, most_of_all[4] = { 0 };
 	unsigned g, a, i;
 
-	for (g = 0; g < x->r->graphs; g++) {
+	for (g = 0; g < x->graphs; g++) {
 		double sum[4] = { 0 }, most[4] = { 0 };
 
 		for (a = 0; a < ALL; a++) {
@@ -132,7 +134,7 @@ static void figure_7(struct graphpeg *x)
 	lab_run_row(x->r, 7, "mean", LAB_DIRECTION_RULE, LAB_MORE, 3 * all[0] / (all[1] + all[2] + all[3]),
 		    "1 KB of edges: behind the best, over the mean of 2, 4 and 8 KB");
 	for (i = 0; i < 4; i++) {
-		lab_run_row(x->r, 7, "mean", LAB_OPEN_RULE, NAN, all[i] / (ALL * x->r->graphs), "%u KB of edges: behind the best", 1u << i);
+		lab_run_row(x->r, 7, "mean", LAB_OPEN_RULE, NAN, all[i] / (ALL * x->graphs), "%u KB of edges: behind the best", 1u << i);
 		lab_run_row(x->r, 7, "most", LAB_COUNT_RULE, i == 1 ? 0.12 : NAN, most_of_all[i], "%u KB of edges: behind the best, at most", 1u << i);
 		lab_run_null(x->r, 0);
 	}
@@ -205,7 +207,7 @@ static void tables(struct graphpeg *x)
 		lab_run_row(x->r, LAB_TABLE(4), "count", LAB_OPEN_RULE, 9, hard, "values above 1.1, of %u", all);
 		lab_run_reason(x->r, "the values are judged above");
 	}
-	for (g = 0; g < x->r->graphs && lab_run_wants(x->r, LAB_TABLE(5)); g++)
+	for (g = 0; g < x->graphs && lab_run_wants(x->r, LAB_TABLE(5)); g++)
 		table_5_of(x, g);
 }
 
@@ -402,7 +404,7 @@ static void figure_11(struct graphpeg *x)
 	static const unsigned by[] = { LAB_PG_BALANCED, LAB_PG_HYBRID, LAB_PG_PEG }, of[] = { LAB_PG_BFS, LAB_PG_SSSP, LAB_PG_KC };
 	unsigned g, a, i, n;
 
-	for (g = 0; g < x->r->graphs; g++) {
+	for (g = 0; g < x->graphs; g++) {
 		if (*x->r->symbol[g] && strcmp(x->r->symbol[g], "KRON"))
 			continue;
 		for (a = 0; a < 3; a++) {
@@ -436,6 +438,48 @@ static void figures(struct graphpeg *x)
 	tables(x);
 }
 
+static bool wants_any(const struct lab_run *r, const unsigned *figure, unsigned n)
+{
+	bool any = false;
+
+	while (n--)
+		any |= lab_run_wants(r, figure[n]);
+	return any;
+}
+
+/* Append stand-ins of @scale to the run's graphs. */
+static int begin_standins(struct lab_run *r, uint64_t scale, struct gtu_error *err)
+{
+	struct lab_standin s[STANDINS];
+	const uint64_t was = r->scale;
+	int rc;
+
+	memcpy(s, standins, sizeof(s));
+	s[KRON].vertices = fmin(s[KRON].vertices, KRON_VERTICES / exp2((double)scale));
+	r->scale = scale;
+	rc = lab_run_begin(r, "graphpeg", "peg.", s, STANDINS, err);
+	r->scale = was;
+	return rc;
+}
+
+/* Graphs of the scale for the parameters' figures, and of at most overall_scale for the comparisons'. */
+static int begin_graphs(struct graphpeg *x, struct gtu_error *err)
+{
+	static const unsigned parameters[] = { 7, 8, LAB_TABLE(4), LAB_TABLE(5) }, comparisons[] = { 2, 9, 10, 11 };
+	struct lab_run *r = x->r;
+	const uint64_t scale = r->scale, overall = scale < x->overall_scale ? scale : x->overall_scale;
+	const bool first = wants_any(r, parameters, 4), second = wants_any(r, comparisons, 4);
+	int rc;
+
+	r->scale = first ? scale : overall;
+	rc = begin_standins(r, r->scale, err);
+	x->graphs = r->graphs;
+	if (rc || r->files || !first || !second || overall == scale)
+		return rc;
+	x->overall = x->graphs;
+	return begin_standins(r, overall, err);
+}
+
 static int begin(struct graphpeg *x, struct gtu_error *err)
 {
 	uint32_t shift = 0;
@@ -450,6 +494,7 @@ static int begin(struct graphpeg *x, struct gtu_error *err)
 		{ "peg.end_polled", &x->end_polled, 0, 1, LAB_NUMBER },
 		{ "peg.light_edges", &x->light_edges, 0, 1 << 20, LAB_NUMBER },
 		{ "peg.ends", &x->ends, 1, 1000, LAB_NUMBER },
+		{ "peg.overall_scale", &x->overall_scale, 8, PAPER_SCALE, LAB_NUMBER },
 	};
 	struct lab_run *r = x->r;
 	const char *why;
@@ -458,7 +503,7 @@ static int begin(struct graphpeg *x, struct gtu_error *err)
 
 	x->build.shift = (uint8_t)shift;
 	x->build.end_polled = x->end_polled;
-	rc = rc ? rc : lab_run_begin(r, "graphpeg", "peg.", standins, STANDINS, err);
+	rc = rc ? rc : begin_graphs(x, err);
 	if (rc)
 		return rc;
 	why = lab_peg_check(&r->m, &x->build);

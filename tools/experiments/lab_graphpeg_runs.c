@@ -57,8 +57,9 @@ double graphpeg_faster(struct graphpeg *x, const struct graphpeg_want *a, const 
 struct graphpeg_want graphpeg_want(const struct graphpeg *x, unsigned g, unsigned algorithm, unsigned strategy, uint64_t edges)
 {
 	const struct lab_run *r = x->r;
-	struct graphpeg_want w = { .graph = g };
-	double smaller = r->files ? 1 : exp2((double)r->scale - PAPER_SCALE) * (strcmp(r->symbol[g], "KRON") ? 1 : 4);
+	struct graphpeg_want w = { .graph = edges == OVERALL ? x->overall + g : g };
+	double scale = edges == OVERALL && r->scale > x->overall_scale ? x->overall_scale : (double)r->scale;
+	double smaller = r->files ? 1 : exp2(scale - PAPER_SCALE) * (strcmp(r->symbol[g], "KRON") ? 1 : 4);
 
 	smaller = smaller < 1 ? smaller : 1;
 

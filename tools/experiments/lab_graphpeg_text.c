@@ -37,7 +37,7 @@ static double over(struct graphpeg *x, const char *graphs, unsigned algorithms, 
 	double sum = 0;
 	unsigned g, k, n = 0;
 
-	for (g = 0; g < x->r->graphs; g++) {
+	for (g = 0; g < x->graphs; g++) {
 		for (k = 0; k < LAB_PG_ALGORITHMS; k++) {
 			if (!among(x, g, graphs) || !(algorithms >> k & 1))
 				continue;
@@ -54,7 +54,7 @@ static double rate(struct graphpeg *x, const char *graphs, unsigned algorithms, 
 	double sum = 0;
 	unsigned g, a, n = 0;
 
-	for (g = 0; g < x->r->graphs; g++) {
+	for (g = 0; g < x->graphs; g++) {
 		for (a = 0; a < LAB_PG_ALGORITHMS; a++) {
 			if (!among(x, g, graphs) || !(algorithms >> a & 1))
 				continue;
@@ -72,7 +72,7 @@ static void balancing(struct graphpeg *x)
 	double gain[LAB_RUN_GRAPHS * LAB_PG_ALGORITHMS], share[LAB_RUN_GRAPHS * LAB_PG_ALGORITHMS], sum[2] = { 0 }, least = INFINITY;
 	unsigned g, a, n = 0, in[2] = { 0 };
 
-	for (g = 0; g < x->r->graphs; g++) {
+	for (g = 0; g < x->graphs; g++) {
 		for (a = 0; a < LAB_PG_ALGORITHMS; a++) {
 			const struct graphpeg_outcome *o = run_of(x, g, a, LAB_PG_BALANCED, 0);
 			const bool sparse = among(x, g, "NACA USAC");
@@ -98,7 +98,7 @@ static void rates(struct graphpeg *x)
 	for (i = 0; i < 4; i++) {
 		double cop = rate(x, "COP", ALL_ALGORITHMS, by[i], 0), other = 0;
 
-		for (g = 0; g < x->r->graphs; g++)
+		for (g = 0; g < x->graphs; g++)
 			if (!among(x, g, "COP"))
 				other = fmax(other, rate(x, x->r->symbol[g], ALL_ALGORITHMS, by[i], 0));
 		DIRECTION(x, 9, "all", LAB_MORE, rate(x, "AMAZ COM COP KRON", ALL_ALGORITHMS, by[i], 0) /
@@ -121,7 +121,7 @@ static void comparisons(struct graphpeg *x)
 	for (i = 0; i < 3; i++)
 		DIRECTION(x, 10, skewed[i], LAB_MORE, over(x, skewed[i], ALL_ALGORITHMS, LAB_PG_BALANCED, 0, LAB_PG_HWWL, 0),
 			  "Gunrock over hardware worklists");
-	for (g = 0; g < x->r->graphs; g++) {
+	for (g = 0; g < x->graphs; g++) {
 		for (a = 0; a < LAB_PG_ALGORITHMS; a++) {
 			struct graphpeg_want w = graphpeg_want(x, g, a, LAB_PG_PEG, OVERALL);
 			const struct graphpeg_outcome *hybrid = graphpeg_outcome(x, &w), *alone;

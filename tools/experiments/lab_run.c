@@ -194,7 +194,6 @@ int lab_run_begin(struct lab_run *r, const char *machine, const char *unit, cons
 	for (i = 0; i < standins && !r->files && !rc; i++) {
 		o = standin[i].options;
 		o.n = (uint64_t)(standin[i].vertices * (double)(1ull << r->scale));
-		o.n = standin[i].most && o.n > standin[i].most ? standin[i].most : o.n;
 		o.scale = (uint32_t)lround(log2((double)o.n));
 		o.seed = 1;
 		if (standin[i].density)

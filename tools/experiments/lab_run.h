@@ -52,7 +52,6 @@ struct lab_standin {
 	struct gtu_generate_options options; /* lab_run_begin() sets scale and n */
 	double vertices;		/* as a multiple of 2^scale */
 	unsigned density; /* not 0: the degree is for this scale, and shrinks with it */
-	uint64_t most;			/* vertices of the paper's graph, which larger scales do not exceed; 0: no limit */
 };
 
 /* The experiments; each fills r->table. */

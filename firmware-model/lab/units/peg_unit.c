@@ -264,7 +264,7 @@ static void on_reply(void *ctx, uint64_t tag, uint64_t cycle)
 
 static struct peg_shape shape_of(const struct lab_machine *m, const struct lab_peg_build *b)
 {
-	return (struct peg_shape){ .engines = (uint16_t)m->sms, .entries = (uint16_t)b->entries, .edge_bytes = b->edge_bytes,
+	return (struct peg_shape){ .engines = (uint16_t)m->sms, .entries = b->entries, .edge_bytes = b->edge_bytes,
 				   .list_bytes = b->list_bytes };
 }
 

@@ -14,7 +14,7 @@
 struct lab_peg;
 
 /* Entries of an unlimited table: as many as there are vertices an SM in the graphs that are run. */
-#define LAB_PEG_UNLIMITED 32768u
+#define LAB_PEG_UNLIMITED 131072u
 
 struct lab_peg_build {
 	uint32_t entries;		/* of the working table */

@@ -42,7 +42,7 @@ static struct peg_shape shape_of(const struct gtu_dev_config *config)
 {
 	return (struct peg_shape){
 		.engines = (uint16_t)config->peg_engines,
-		.entries = (uint16_t)config->peg_entries,
+		.entries = config->peg_entries,
 		.edge_bytes = config->peg_edge_bytes,
 		.list_bytes = config->peg_list_bytes,
 	};

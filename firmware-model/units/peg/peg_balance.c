@@ -88,26 +88,41 @@ static bool propose(struct peg_core *c, struct peg_exchange *x)
 	return true;
 }
 
-/*
- * T2: put the front of the donor's largest unfetched range (ties: lowest entry) in R_BW0 to R_BW2.
- */
-static void donate(struct peg_core *c, struct peg_exchange *x, uint64_t t)
+/* The entry with most edges left (ties: the lowest); NULL: there is none. */
+static struct peg_entry *largest(const struct peg_core *c, const struct peg_engine *d, uint64_t *most)
 {
-	struct peg_engine *d = &c->engine[x->donor];
 	struct peg_entry *best = NULL;
-	uint64_t most = 0;
-	uint32_t used = 0;
+	uint32_t used = 0, n = 1;
 
-	for (unsigned i = 0; i < c->shape.entries && used < d->used && !d->failed; i++) {
+	*most = 0;
+	if (d->failed)
+		return NULL;
+	if (d->most) {
+		*most = d->most[1];
+		while (n <= c->entry_mask)
+			n = 2 * n + (d->most[2 * n] != *most);
+		return *most ? &d->entry[n - c->entry_mask - 1] : NULL;
+	}
+	for (unsigned i = 0; i < c->shape.entries && used < d->used; i++) {
 		struct peg_entry *e = &d->entry[i];
 
 		used += e->state != PEG_IVD;
 
-		if ((e->state == PEG_RD || e->state == PEG_FE) && e->end - e->start > most) {
-			most = e->end - e->start;
+		if ((e->state == PEG_RD || e->state == PEG_FE) && e->end - e->start > *most) {
+			*most = e->end - e->start;
 			best = e;
 		}
 	}
+	return best;
+}
+
+/* T2: put the front of the donor's largest unfetched range in R_BW0 to R_BW2. */
+static void donate(struct peg_core *c, struct peg_exchange *x, uint64_t t)
+{
+	struct peg_engine *d = &c->engine[x->donor];
+	uint64_t most;
+	struct peg_entry *best = largest(c, d, &most);
+
 	x->size = x->size < most ? x->size : most;
 	d->bs = x->size ? GTU_PEG_BS_DONE : GTU_PEG_BS_REFUSED;
 	if (!x->size)
@@ -129,7 +144,9 @@ static void donate(struct peg_core *c, struct peg_exchange *x, uint64_t t)
 					d->rd[to++ & c->entry_mask] = d->rd[at & c->entry_mask];
 			d->rd_tail = to;
 		}
-		peg_entry_free(d, i);
+		peg_entry_free(c, d, i);
+	} else {
+		peg_entry_has(c, d, (uint32_t)(best - d->entry), best->end - best->start);
 	}
 	peg_wake(c, x->donor, t);
 }
@@ -146,7 +163,7 @@ static void receive(struct peg_core *c, struct peg_exchange *x, uint64_t t)
 	r->bc = GTU_PEG_BC_ER;
 	peg_wake(c, x->receiver, t);
 	if (!x->size) {
-		peg_entry_free(r, i);
+		peg_entry_free(c, r, i);
 		r->bs = GTU_PEG_BS_REFUSED;
 		c->count.refused++;
 		return;
@@ -156,7 +173,8 @@ static void receive(struct peg_core *c, struct peg_exchange *x, uint64_t t)
 	e->end = r->bw[1];
 	e->vertex = r->bw[2];
 	e->state = PEG_RD;
-	r->rd[r->rd_tail++ & c->entry_mask] = (uint16_t)i;
+	r->rd[r->rd_tail++ & c->entry_mask] = i;
+	peg_entry_has(c, r, i, x->size);
 	r->efs += x->size;
 	r->bs = GTU_PEG_BS_DONE;
 	c->count.moves++;

@@ -76,8 +76,11 @@ static size_t layout(struct peg_core *c, const struct peg_shape *s)
 		e->refill.at = carve(base, &at, (e->refill.mask + 1) * sizeof(struct peg_fetch));
 		e->entry = carve(base, &at, s->entries * sizeof(struct peg_entry));
 		e->free = carve(base, &at, (s->entries + 63) / 64 * sizeof(uint64_t));
-		e->fi = carve(base, &at, (mask_for(s->entries) + 1) * sizeof(uint16_t));
-		e->rd = carve(base, &at, (mask_for(s->entries) + 1) * sizeof(uint16_t));
+		e->fi = carve(base, &at, (mask_for(s->entries) + 1) * sizeof(uint32_t));
+		e->rd = carve(base, &at, (mask_for(s->entries) + 1) * sizeof(uint32_t));
+		e->most = NULL;
+		if (s->entries > PEG_ENTRIES_SCANNED)
+			e->most = carve(base, &at, 2 * (mask_for(s->entries) + 1) * sizeof(uint64_t));
 		e->fetch.mask = mask_for(most + 1);
 		e->fetch.at = carve(base, &at, (e->fetch.mask + 1) * sizeof(struct peg_fetch));
 		e->record = carve(base, &at, record_space);
@@ -93,6 +96,8 @@ size_t peg_core_bytes(const struct peg_shape *shape)
 static void free_all_entries(const struct peg_core *c, struct peg_engine *e)
 {
 	memset(e->free, 0, (c->shape.entries + 63u) / 64 * sizeof(e->free[0]));
+	if (e->most)
+		memset(e->most, 0, 2 * (c->entry_mask + 1) * sizeof(e->most[0]));
 	for (unsigned n = 0; n < c->shape.entries; n++) {
 		e->entry[n].state = PEG_IVD;
 		e->free[n / 64] |= 1ull << (n % 64);
@@ -188,6 +193,7 @@ bool peg_core_start(struct peg_core *c, const struct peg_stream *s, const struct
 			.free = e->free,
 			.fi = e->fi,
 			.rd = e->rd,
+			.most = e->most,
 			.fe = -1,
 			.reserved = -1,
 			.record = e->record,
@@ -286,7 +292,7 @@ void peg_core_reply(struct peg_core *c, unsigned n, enum peg_kind kind, unsigned
 	else if (kind == PEG_EDGES)
 		e->fetch.at[slot & e->fetch.mask].ready = cycle;
 	else if (slot < c->shape.entries)
-		e->entry[slot].ready = cycle;
+		peg_index_known(c, e, slot, cycle);
 	peg_wake(c, n, cycle);
 }
 

@@ -19,7 +19,8 @@
 #define PEG_LANES	GTU_WARP
 #define PEG_CHUNK	GTU_PEG_CHUNK	/* a refill does not cross them */
 #define PEG_ENGINES_MAX	64u		/* a laboratory has more SMs than a device has engines (GTU_PEG_ENGINES_MAX) */
-#define PEG_ENTRIES_MAX	4096u
+#define PEG_ENTRIES_MAX	4096u		/* of a device; a laboratory has larger tables */
+#define PEG_ENTRIES_SCANNED 64u	/* larger tables keep the largest range of their entries */
 #define PEG_BYTES_MAX	(1u << 20)
 #define PEG_EDGE_BYTES_MIN (PEG_LANES * 32u) /* a warp of edges with all fields at maximum width */
 #define PEG_NEVER	UINT64_MAX
@@ -30,7 +31,8 @@
 
 /* Build parameters. */
 struct peg_shape {
-	uint16_t engines, entries;
+	uint16_t engines;
+	uint32_t entries;
 	uint32_t edge_bytes, list_bytes; /* on chip, per engine */
 };
 
@@ -105,6 +107,7 @@ enum peg_state { PEG_IVD, PEG_FI, PEG_RD, PEG_FE, PEG_RESERVED };
 struct peg_entry {
 	uint64_t vertex, start, end;
 	uint64_t ready;			/* FI: cycle from which its offsets are available */
+	uint32_t asked;			/* number of the request for them */
 	uint8_t state;
 };
 
@@ -150,7 +153,14 @@ struct peg_engine {
 	/* table */
 	struct peg_entry *entry;
 	uint64_t *free;			/* bit mask of free entries */
-	uint16_t *fi, *rd;		/* entries in these states, oldest first: rings of entry_mask + 1 */
+	uint32_t first_free;		/* no word of free before this one has a bit */
+	/*
+	 * Entries in state RD; entries in state FI of which the cycle of their offsets is known, in the order of
+	 * these cycles and then of their requests. Rings of entry_mask + 1.
+	 */
+	uint32_t *fi, *rd;
+	/* tree of the edges left in entries RD and FE, from [entry_mask + 1] on, and their maxima; or NULL */
+	uint64_t *most;
 	uint32_t fi_head, fi_tail, rd_head, rd_tail;
 	uint32_t used;			/* entries not in state IVD */
 	int32_t fe, reserved;		/* entry, or -1 */
@@ -290,7 +300,17 @@ bool peg_control(struct peg_core *c);
 /* State changed at @cycle: schedule engine @e, and the control processor if it stopped polling. */
 void peg_wake(struct peg_core *c, unsigned e, uint64_t cycle);
 int peg_entry_take(struct peg_core *c, struct peg_engine *e);
-void peg_entry_free(struct peg_engine *e, unsigned n);
+/* The offsets of entry @n will be available in cycle @ready. */
+void peg_index_known(const struct peg_core *c, struct peg_engine *e, uint32_t n, uint64_t ready);
+/* Entry @n has @edges left to request; 0: it is not RD or FE. */
+static inline void peg_entry_has(const struct peg_core *c, const struct peg_engine *e, uint32_t n, uint64_t edges)
+{
+	if (!e->most)
+		return;
+	for (n += c->entry_mask + 1, e->most[n] = edges; n /= 2;)
+		e->most[n] = e->most[2 * n] > e->most[2 * n + 1] ? e->most[2 * n] : e->most[2 * n + 1];
+}
+void peg_entry_free(const struct peg_core *c, struct peg_engine *e, unsigned n);
 bool peg_out_append(struct peg_core *c, unsigned e, const uint64_t *vertex, unsigned count);
 
 #endif

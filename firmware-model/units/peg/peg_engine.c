@@ -17,23 +17,44 @@
 /* Allocate the lowest free entry; -1 if none is free. */
 int peg_entry_take(struct peg_core *c, struct peg_engine *e)
 {
-	for (unsigned w = 0; w < (c->shape.entries + 63u) / 64; w++) {
-		if (e->free[w]) {
-			const int bit = __builtin_ctzll(e->free[w]);
+	for (; e->first_free < (c->shape.entries + 63u) / 64; e->first_free++) {
+		uint64_t *word = &e->free[e->first_free];
 
-			e->free[w] &= e->free[w] - 1;
+		if (*word) {
+			const int bit = __builtin_ctzll(*word);
+
+			*word &= *word - 1;
 			e->used++;
-			return (int)(64 * w) + bit;
+			return (int)(64 * e->first_free) + bit;
 		}
 	}
 	return -1;
 }
 
-void peg_entry_free(struct peg_engine *e, unsigned n)
+void peg_entry_free(const struct peg_core *c, struct peg_engine *e, unsigned n)
 {
 	e->entry[n].state = PEG_IVD;
 	e->free[n / 64] |= 1ull << (n % 64);
+	e->first_free = n / 64 < e->first_free ? n / 64 : e->first_free;
+	peg_entry_has(c, e, n, 0);
 	e->used--;
+}
+
+void peg_index_known(const struct peg_core *c, struct peg_engine *e, uint32_t n, uint64_t ready)
+{
+	struct peg_entry *x = &e->entry[n];
+	uint32_t at = e->fi_tail++;
+
+	x->ready = ready;
+	for (; at != e->fi_head; at--) {
+		const uint32_t before = e->fi[(at - 1) & c->entry_mask];
+		const struct peg_entry *y = &e->entry[before];
+
+		if (y->ready < ready || (y->ready == ready && (int32_t)(y->asked - x->asked) < 0))
+			break;
+		e->fi[at & c->entry_mask] = before;
+	}
+	e->fi[at & c->entry_mask] = n;
 }
 
 static bool fail(struct peg_core *c, struct peg_engine *e, enum peg_status why, uint64_t number,
@@ -228,8 +249,10 @@ static void fetch_edges(struct peg_core *c, struct peg_engine *e, unsigned n, ui
 	x->start += k;
 	c->count.edge_fetches++;
 	if (x->start == x->end) {
-		peg_entry_free(e, (unsigned)e->fe);
+		peg_entry_free(c, e, (unsigned)e->fe);
 		e->fe = -1;
+	} else {
+		peg_entry_has(c, e, (uint32_t)e->fe, x->end - x->start);
 	}
 }
 
@@ -245,11 +268,12 @@ static bool index_arrives(struct peg_core *c, struct peg_engine *e, unsigned n, 
 	if (unlikely(x->end > c->stream.edges))
 		return fail(c, e, PEG_BAD_OFFSET, x->vertex + 1, x->end, t);
 	if (x->start == x->end) {
-		peg_entry_free(e, i);
+		peg_entry_free(c, e, i);
 		return true;
 	}
 	x->state = PEG_RD;
-	e->rd[e->rd_tail++ & c->entry_mask] = (uint16_t)i;
+	e->rd[e->rd_tail++ & c->entry_mask] = i;
+	peg_entry_has(c, e, i, x->end - x->start);
 	e->efs += x->end - x->start;
 	return true;
 }
@@ -258,23 +282,9 @@ static bool indices_arrive(struct peg_core *c, struct peg_engine *e, unsigned n,
 {
 	const uint32_t mask = c->entry_mask;
 
-	if (c->port.latency) {
-		while (e->fi_head != e->fi_tail && e->entry[e->fi[e->fi_head & mask]].ready <= t)
-			if (!index_arrives(c, e, n, e->fi[e->fi_head++ & mask], t))
-				return false;
-		return true;
-	}
-	/* replies in any order: compact the ring */
-	for (uint32_t at = e->fi_head, to = e->fi_head, end = e->fi_tail; at != end; at++) {
-		const uint16_t i = e->fi[at & mask];
-
-		if (e->entry[i].ready > t)
-			e->fi[to++ & mask] = i;
-		else if (!index_arrives(c, e, n, i, t))
+	while (e->fi_head != e->fi_tail && e->entry[e->fi[e->fi_head & mask]].ready <= t)
+		if (!index_arrives(c, e, n, e->fi[e->fi_head++ & mask], t))
 			return false;
-		if (at + 1 == end)
-			e->fi_tail = to;
-	}
 	return true;
 }
 
@@ -282,6 +292,7 @@ static bool fetch_index(struct peg_core *c, struct peg_engine *e, unsigned n, ui
 {
 	const uint64_t v = peg_list_get(c, &e->in, 0);
 	struct peg_entry *x;
+	uint64_t ready;
 	int i;
 
 	if (unlikely(v >= c->stream.vertices))
@@ -293,8 +304,10 @@ static bool fetch_index(struct peg_core *c, struct peg_engine *e, unsigned n, ui
 	x = &e->entry[i];
 	x->vertex = v;
 	x->state = PEG_FI;
-	x->ready = c->port.index(c->port.ctx, n, (unsigned)i, v, t);
-	e->fi[e->fi_tail++ & c->entry_mask] = (uint16_t)i;
+	x->asked = (uint32_t)c->count.index_fetches;
+	ready = c->port.index(c->port.ctx, n, (unsigned)i, v, t);
+	if (ready != PEG_NEVER)
+		peg_index_known(c, e, (uint32_t)i, ready);
 	c->count.index_fetches++;
 	return true;
 }
@@ -377,11 +390,8 @@ static uint64_t gather_cycle(struct peg_core *c, struct peg_engine *e, unsigned 
 		return t + 1;
 	if (e->fetch.head != e->fetch.tail)
 		next = e->fetch.at[e->fetch.head & e->fetch.mask].ready;
-	if (e->fi_head != e->fi_tail) {
+	if (e->fi_head != e->fi_tail)
 		next = peg_min(next, e->entry[e->fi[e->fi_head & mask]].ready);
-		for (uint32_t i = e->fi_head + 1; !c->port.latency && i != e->fi_tail; i++)
-			next = peg_min(next, e->entry[e->fi[i & mask]].ready);
-	}
 	if (e->left || e->coming)
 		next = peg_min(next, refill_next(c, e, t));
 	if (held < PEG_LANES && all_gathered(e))

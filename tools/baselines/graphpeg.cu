@@ -334,18 +334,10 @@ extern "C" __global__ void edge_stcon(u32 *owner, u32 value, u32 target, u32 *me
 		owner[0] = 0;
 }
 
-static __device__ __forceinline__ u32 number_of(u32 v)
-{
-	v *= 0x9e3779b1u;
-	v ^= v >> 15;
-	v *= 0x85ebca77u;
-	return v ^ v >> 13;
-}
-
-extern "C" __global__ void edge_gc(u32 *label, u32 round, u32 source, u32 target)
+extern "C" __global__ void edge_gc(u32 *label, const u32 *__restrict__ number, u32 round, u32 source, u32 target)
 {
 	COUNT(0); /* edge: 32 edges */
-	u32 theirs = label[target], mine = label[source], one = number_of(source), two = number_of(target);
+	u32 theirs = label[target], mine = label[source], one = number[source], two = number[target];
 
 	if ((one < two || (one == two && source < target)) && theirs >= round && mine <= round) {
 		COUNT(1); /* yield: edges to a greater number */

@@ -6,6 +6,7 @@
 const char *const pg_names[PG_STATEMENTS] = {
 	"in[i]", "row[v]", "row[v+1]", "col[k]", "weight[k]", "value[u]", "label[c]", "label[c]=", "other[c]", "tail", "out[j]=",
 	"slot[e]", "degree[i]", "scan[i]", "sum[b]", "begin[b]", "seen[c]", "active[c]", "active[v]=",
+	"number[u]", "number[c]",
 };
 
 /* Layout of a block's shared memory, in words. */

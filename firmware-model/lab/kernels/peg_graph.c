@@ -398,11 +398,22 @@ static struct list everything(struct run *r)
 	return all;
 }
 
+/* A vertex's random number. */
+static uint32_t number_of(uint32_t v)
+{
+	v *= 0x9e3779b1u;
+	v ^= v >> 15;
+	v *= 0x85ebca77u;
+	return v ^ v >> 13;
+}
+
 static int gc(struct run *r, struct gtu_error *err)
 {
 	struct list list = everything(r), next = { .array = r->two };
 	int rc = 0;
 
+	for (uint32_t v = 0; v < r->a.n; v++)
+		lab_words(&r->a.other)[v] = number_of(v);
 	for (r->a.round = 0; list.count && !rc && !limit_reached(r); r->a.round++) {
 		rc = advance(r, &pg_gc, &list, &next, err);
 		swap_lists(&list, &next);

@@ -22,8 +22,9 @@
  *	sssp	near and far lists (Davidson et al.) with lab_near_far_step(); push only
  *	bc	Brandes from one source: paths forward, then dependencies backward by level
  *	stcon	from two vertices at once, until the searches meet
- *	gc	Jones and Plassmann: a vertex with a greater number than all uncoloured neighbours
- *		takes its round as colour; the others are pushed. The first list is all vertices
+ *	gc	Jones and Plassmann: a vertex with a greater random number (an array, as in Gunrock's) than
+ *		all uncoloured neighbours takes its round as colour; the others are pushed. The first
+ *		list is all vertices
  *	kc	degrees are counted over all edges, then vertices are peeled (Dasari et al.)
  *
  * A step pulls while the frontier has more than 1/14 of the unexplored edges (Beamer et al.); the

@@ -11,7 +11,8 @@
 
 /* Statements of all kernels. */
 enum { PG_IN, PG_ROW, PG_ROW1, PG_COL, PG_WEIGHT, PG_VALUE, PG_LABEL, PG_UPDATE, PG_OTHER, PG_TAIL, PG_PUT, PG_SLOT, PG_DEGREE,
-       PG_SCAN, PG_SUM, PG_BEGIN, PG_SEEN, PG_ACTIVE, PG_MARK, PG_STATEMENTS };
+       PG_SCAN, PG_SUM, PG_BEGIN, PG_SEEN, PG_ACTIVE, PG_MARK,
+       PG_NUMBER, PG_NUMBERS, PG_STATEMENTS };
 extern const char *const pg_names[PG_STATEMENTS];
 
 /* Words of the array tail. */
@@ -43,7 +44,8 @@ struct pg_args {
 	bool pull, all;			/* all: the list is 0 .. count - 1, without an array */
 	bool slots;			/* pushes go to slot[], one slot per edge */
 	struct lab_array row, col, weight;
-	struct lab_array label, other, third; /* level, distance, colour, ...; paths; dependency */
+	/* level, distance, colour, ...; paths or random numbers; dependency */
+	struct lab_array label, other, third;
 	struct lab_array in, out, far, seen, order, tail;
 	struct lab_array active;	/* pull: a byte per vertex, 1 for those of the frontier */
 	struct lab_array scan, sum, slot, begin;

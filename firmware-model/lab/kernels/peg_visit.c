@@ -255,27 +255,18 @@ LAB_PROGRAM lab_mask pg_unmet(struct lab_warp *w, const struct pg_args *a, const
 
 /* ---- Colouring --------------------------------------------------------------------------------- */
 
-/* A vertex's random number; ties are broken by vertex ID. */
-LAB_INLINE lab_u32 number_of(lab_u32 v)
-{
-	v *= 0x9e3779b1u;
-	v ^= v >> 15;
-	v *= 0x85ebca77u;
-	return v ^ v >> 13;
-}
-
 /* An uncoloured vertex stays uncoloured if an uncoloured neighbour has a greater number. */
 LAB_PROGRAM static lab_mask gc(struct lab_warp *w, const struct pg_args *a, const struct pg_edges *e, lab_u32 *push)
 {
-	lab_u32 round = lab_all(a->round), next = round + 1, theirs, mine, one, two;
+	lab_u32 round = lab_all(a->round), next = round + 1, theirs, mine, one, two; /* ties are broken by vertex ID */
 	lab_mask greater, first = 0;
 
 	theirs = lab_load32(w, PG_LABEL, &a->label, e->target);
 	mine = lab_load32(w, PG_OTHER, &a->label, e->source);
+	one = lab_load32(w, PG_NUMBER, &a->other, e->source);
+	two = lab_load32(w, PG_NUMBERS, &a->other, e->target);
 	lab_wait(w);
 	lab_alu(w, EDGE_GC_EDGE);
-	one = number_of(e->source);
-	two = number_of(e->target);
 	greater = lab_lt(one, two) | (lab_eq(one, two) & lab_lt(e->source, e->target));
 	LAB_IF(w, greater & lab_ge(theirs, round) & lab_lt(mine, next)) {
 		lab_do_atomic(w, PG_UPDATE, &a->label, LAB_MAX_U32, &e->source, &next, NULL, &mine);

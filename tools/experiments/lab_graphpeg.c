@@ -474,7 +474,7 @@ static int begin_graphs(struct graphpeg *x, struct gtu_error *err)
 	r->scale = first ? scale : overall;
 	rc = begin_standins(r, r->scale, err);
 	x->graphs = r->graphs;
-	if (rc || r->files || !first || !second || overall == scale)
+	if (rc || !first || !second || overall == scale)
 		return rc;
 	x->overall = x->graphs;
 	return begin_standins(r, overall, err);
@@ -503,12 +503,15 @@ static int begin(struct graphpeg *x, struct gtu_error *err)
 
 	x->build.shift = (uint8_t)shift;
 	x->build.end_polled = x->end_polled;
-	rc = rc ? rc : begin_graphs(x, err);
+	/* the machine, and files; stand-ins take time and come after the check */
+	rc = rc ? rc : lab_run_begin(r, "graphpeg", "peg.", NULL, 0, err);
 	if (rc)
 		return rc;
 	why = lab_peg_check(&r->m, &x->build);
 	if (why)
 		return gtu_fail(err, GTU_ERR_USAGE, "PEG on %s: %s", r->m.name, why);
+	x->graphs = r->graphs;
+	rc = r->files ? 0 : begin_graphs(x, err);
 	for (i = 0; i < r->graphs && !rc; i++)
 		rc = graphpeg_prepare(r->graph[i], x->ends, &x->subject[i], err);
 	return rc ? rc : lab_jobs(4 * r->graphs, "reference", graphpeg_expect, x, r->progress, err);

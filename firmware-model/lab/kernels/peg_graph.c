@@ -501,6 +501,7 @@ int lab_pg_run(const struct lab_machine *m, const struct lab_pg_config *config, 
 {
 	static int (*const run_algorithm[])(struct run *, struct gtu_error *) = { bfs, sssp, bc, stcon, gc, kc };
 	struct run r = { .config = config, .progress = progress, .result = result };
+	struct lab_peg_build peg = config->peg;
 	struct pg_args *a = &r.a;
 	uint64_t n = config->graph->n;
 	int rc = check(config, err);
@@ -509,9 +510,11 @@ int lab_pg_run(const struct lab_machine *m, const struct lab_pg_config *config, 
 	if (rc)
 		return rc;
 	resolve_strategy(&r);
+	if (peg.entries == LAB_PEG_UNLIMITED && n < peg.entries)
+		peg.entries = (uint32_t)n;	/* as unlimited, and less to allocate */
 	rc = lab_create(m, &r.lab, err);
 	if (!rc && r.strategy == LAB_PG_PEG)
-		rc = lab_peg_attach(r.lab, &config->peg, &a->peg, err);
+		rc = lab_peg_attach(r.lab, &peg, &a->peg, err);
 	if (!rc && r.strategy == LAB_PG_HWWL)
 		rc = lab_hwwl_attach(r.lab, config->worklist_bytes, &a->hwwl, err);
 	rc = rc ? rc : arrays(&r, err);

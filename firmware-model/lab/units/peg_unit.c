@@ -274,9 +274,9 @@ const char *lab_peg_check(const struct lab_machine *m, const struct lab_peg_buil
 
 	if (m->sms > PEG_ENGINES_MAX)
 		return "the machine has more than 64 SMs: one control processor balances at most 64 engines";
-	if (b->entries > PEG_ENTRIES_MAX && b->entries != LAB_PEG_UNLIMITED)
-		return "peg.entries: 1 to 4096";
-	if (b->entries == LAB_PEG_UNLIMITED)
+	if (b->entries > LAB_PEG_UNLIMITED)
+		return "peg.entries: 1 to 131072";
+	if (b->entries > PEG_ENTRIES_MAX)
 		shape.entries = PEG_ENTRIES_MAX;
 	if (b->edge_bytes > m->shared || b->list_bytes > m->shared - b->edge_bytes)
 		return "peg.edge_bytes and peg.list_bytes together exceed an SM's shared memory";

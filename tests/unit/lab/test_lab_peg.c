@@ -409,7 +409,7 @@ TEST(unlimited_table)
 	exactly(&build, few);
 	exactly(&build, hub);
 	CHECK(!lab_peg_check(&machine, &build));
-	build.entries = PEG_ENTRIES_MAX + 1;
+	build.entries = LAB_PEG_UNLIMITED + 1;
 	CHECK(lab_peg_check(&machine, &build));
 }
 

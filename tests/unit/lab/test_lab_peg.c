@@ -399,7 +399,7 @@ static void refused(const struct gtu_graph *g)
 	free(r.value);
 }
 
-/* A table without limit returns the same edges; no other table exceeds the device's. */
+/* A table without limit, which exceeds the largest of a device, returns the same edges; none is larger. */
 TEST(unlimited_table)
 {
 	struct lab_peg_build build = lab_peg_published;

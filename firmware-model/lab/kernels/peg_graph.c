@@ -5,6 +5,10 @@
 
 #include "peg_graph_parts.h"
 
+/* SEP-Graph's alpha and beta for kron_g500 in its artifact, the only family of its graphs that GraphPEG has. */
+#define PULL_ALPHA	8u
+#define PULL_BETA	5u
+
 /* A list of vertices, in memory or in the unit. */
 struct list {
 	struct lab_array array;
@@ -221,11 +225,9 @@ static int expand(struct run *r, const struct pg_visit *push, const struct pg_vi
 	int rc;
 
 	if (r->may_pull) {
-		r->unexplored -= r->frontier_edges < r->unexplored ? r->frontier_edges : r->unexplored;
+		r->pulling = (r->pulling && list->count > r->a.n / PULL_BETA) || r->frontier_edges > r->unexplored / PULL_ALPHA;
 		if (!r->pulling)
-			r->pulling = r->frontier_edges > r->unexplored / 14;
-		else
-			r->pulling = list->count > r->a.n / 24;
+			r->unexplored -= r->frontier_edges < r->unexplored ? r->frontier_edges : r->unexplored;
 		r->frontier_edges = 0;
 	}
 	if (!r->pulling)

@@ -27,8 +27,9 @@
  *		list is all vertices
  *	kc	degrees are counted over all edges, then vertices are peeled (Dasari et al.)
  *
- * A step pulls while the frontier has more than 1/14 of the unexplored edges (Beamer et al.); the
- * paper names SEP-Graph's rule without giving it. Counting those edges takes no simulated time.
+ * SEP-Graph's rule (hybrid_policy.h of its published code): a step pulls if the frontier
+ * has more than 1/8 of the edges that no push has visited, or after a pull more than 1/5 of the
+ * vertices. Counting those edges takes no simulated time.
  * Pull visits all edges of its candidates; no strategy stops at the first success.
  */
 #ifndef GTU_LAB_PEG_GRAPH_H

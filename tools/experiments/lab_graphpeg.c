@@ -495,6 +495,7 @@ static int begin(struct graphpeg *x, struct gtu_error *err)
 		{ "peg.light_edges", &x->light_edges, 0, 1 << 20, LAB_NUMBER },
 		{ "peg.ends", &x->ends, 1, 1000, LAB_NUMBER },
 		{ "peg.overall_scale", &x->overall_scale, 8, PAPER_SCALE, LAB_NUMBER },
+		{ "peg.parameters_pull", &x->parameters_pull, 0, 1, LAB_NUMBER },
 	};
 	struct lab_run *r = x->r;
 	const char *why;

@@ -31,7 +31,7 @@ struct graphpeg_outcome {
 struct graphpeg {
 	struct lab_run *r;
 	struct lab_peg_build build;	/* the published build, modified by --set */
-	uint32_t blocks, light_edges, end_polled, ends, overall_scale;
+	uint32_t blocks, light_edges, end_polled, ends, overall_scale, parameters_pull;
 	/* the graphs of figures 7, 8, tables 4, 5 are the first; those of the other figures from @overall on */
 	unsigned graphs, overall;
 	struct graphpeg_subject subject[LAB_RUN_GRAPHS];

@@ -66,6 +66,7 @@ struct graphpeg_want graphpeg_want(const struct graphpeg *x, unsigned g, unsigne
 	w.config = (struct lab_pg_config){
 		.algorithm = algorithm, .strategy = strategy, .edges = (uint64_t)((double)edges * smaller) + 1, .peg = x->build,
 		.peg_blocks = x->blocks, .light_edges = x->light_edges, .worklist_bytes = WORKLIST,
+		.push_only = edges != OVERALL && !x->parameters_pull,
 	};
 	return w;
 }

@@ -20,7 +20,7 @@
 #define PEG_CHUNK	GTU_PEG_CHUNK	/* a refill does not cross them */
 #define PEG_ENGINES_MAX	64u		/* a laboratory has more SMs than a device has engines (GTU_PEG_ENGINES_MAX) */
 #define PEG_ENTRIES_MAX	4096u		/* of a device; a laboratory has larger tables */
-#define PEG_ENTRIES_SCANNED 64u	/* larger tables keep the largest range of their entries */
+#define PEG_ENTRIES_SCANNED 32u	/* larger tables keep the largest range of their entries */
 #define PEG_BYTES_MAX	(1u << 20)
 #define PEG_EDGE_BYTES_MIN (PEG_LANES * 32u) /* a warp of edges with all fields at maximum width */
 #define PEG_NEVER	UINT64_MAX

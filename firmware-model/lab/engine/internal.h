@@ -102,6 +102,8 @@ struct lab_sm {
 	struct lab_waiter *waiter;
 	uint16_t mshr_free;		/* 0xffff: none */
 	uint32_t mshr_used;
+	uint32_t lines;			/* lines that the SM's own loads wait for */
+	uint64_t fetch_free;		/* cycle in which the socket may fetch the next instruction */
 	struct lab_l1_pipe pipe;
 };
 
@@ -143,6 +145,7 @@ struct lab_slice {
 	struct lab_slots in;
 	struct lab_tags tags;
 	uint32_t channel, number;	/* number: among the slices of its channel */
+	uint64_t mshr_until[LAB_L2_MSHRS_MAX]; /* l2.mshrs: an MSHR is free from this cycle on */
 };
 
 struct lab_link {
@@ -208,6 +211,12 @@ struct lab {
 	void (*observe_link)(void *ctx, const struct lab_link_request *r);
 	void *observer;
 };
+
+/* The first SM of @sm's socket, which has its L1, MSHRs and fetch unit. */
+static inline struct lab_sm *lab_socket(struct lab *lab, unsigned sm)
+{
+	return &lab->sm[lab->m.socket ? sm - sm % lab->m.socket : sm];
+}
 
 /* sm.c */
 void lab_warp_try_wake(struct lab *lab, struct lab_warp *w);

@@ -58,17 +58,18 @@ static struct lab_waiter *waiters(const struct lab *lab, const struct lab_sm *s,
 	return s->waiter + (size_t)(h - s->mshr) * lab->m.l1_merges;
 }
 
-static void join(const struct lab *lab, const struct lab_sm *s, struct lab_mshr *h, struct lab_warp *w, unsigned board)
+static void join(struct lab *lab, const struct lab_sm *s, struct lab_mshr *h, struct lab_warp *w, unsigned board)
 {
 	waiters(lab, s, h)[h->merges++] = (struct lab_waiter){ w->id, (uint8_t)board };
 	w->pending[board]++;
+	lab->sm[w->sm].lines++;
 }
 
 /* Look up a load of @sectors of a line in @cycle. False: nothing changed; retry after a fill. */
 static bool look_up(struct lab *lab, unsigned sm, struct lab_warp *w, unsigned board, uint32_t line,
 		    unsigned sectors, uint64_t cycle)
 {
-	struct lab_sm *s = &lab->sm[sm];
+	struct lab_sm *s = lab_socket(lab, sm);
 	struct lab_tags *t = &s->l1;
 	uint32_t set = l1_set(lab, t, line), at, missing, node;
 	int way = lab_find(t, set, line);
@@ -86,6 +87,8 @@ static bool look_up(struct lab *lab, unsigned sm, struct lab_warp *w, unsigned b
 		w->done[board] = lab_max(w->done[board], cycle);
 		return true;
 	}
+	if (lab->m.lines && lab->sm[sm].lines == lab->m.lines)
+		return false;
 	if (way >= 0 && t->way[at].pending && t->way[at].ready != NONE) {
 		h = &s->mshr[t->way[at].ready];
 		if (!(sectors & ~(t->way[at].valid | h->sectors))) {
@@ -135,7 +138,7 @@ static bool look_up(struct lab *lab, unsigned sm, struct lab_warp *w, unsigned b
 /* A store to part of a line; it is always forwarded to the L2. */
 static void store(struct lab *lab, unsigned sm, uint32_t line, unsigned sectors, unsigned partial, uint64_t cycle)
 {
-	struct lab_tags *t = &lab->sm[sm].l1;
+	struct lab_tags *t = &lab_socket(lab, sm)->l1;
 	uint32_t set = l1_set(lab, t, line), at;
 	int way = lab_find(t, set, line);
 	uint32_t node = lab_request(lab, LAB_STORE, sm, line, sectors, LAB_REPLY_TO_NONE, 0);
@@ -243,8 +246,8 @@ void lab_l1_run(struct lab *lab, unsigned sm)
 void lab_l1_fill(struct lab *lab, uint32_t node)
 {
 	struct lab_node *n = &lab->calendar.node[node];
-	unsigned sm = n->port, i;
-	struct lab_sm *s = &lab->sm[sm];
+	unsigned sm = n->port, i, last;
+	struct lab_sm *s = lab_socket(lab, sm);
 	struct lab_mshr *h = &s->mshr[n->owner];
 	struct lab_tags *t = &s->l1;
 	const struct lab_waiter *to;
@@ -258,13 +261,22 @@ void lab_l1_fill(struct lab *lab, uint32_t node)
 	if (t->way[h->way].ready == n->owner)
 		/* an older MSHR of the line may still be in flight: loads must not merge with it */
 		t->way[h->way].ready = NONE;
-	for (i = 0, to = waiters(lab, s, h); i < h->merges; i++, to++)
+	for (i = 0, to = waiters(lab, s, h); i < h->merges; i++, to++) {
+		lab->sm[lab->warp[to->warp].sm].lines--;
 		lab_warp_done(lab, &lab->warp[to->warp], to->board, lab->calendar.now);
+	}
 	h->next_free = s->mshr_free;
 	s->mshr_free = (uint16_t)n->owner;
 	s->mshr_used--;
 	lab_node_free(lab, node);
-	lab_sm_resume(lab, sm);
+	if (!lab->m.socket) {
+		lab_sm_resume(lab, sm);
+		return;
+	}
+	i = (unsigned)(s - lab->sm);
+	last = i + lab->m.socket < lab->m.sms ? i + lab->m.socket : lab->m.sms;
+	for (; i < last; i++)
+		lab_sm_resume(lab, i);
 }
 
 /* Invalidate all L1s. Called between kernels, when nothing is in flight. */

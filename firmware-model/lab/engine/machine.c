@@ -42,9 +42,11 @@ static const struct key keys[] = {
 	K("sm.warps", NUMBER, warps, 1, LAB_WARPS_MAX),
 	K("sm.blocks", NUMBER, blocks, 1, LAB_WARPS_MAX),
 	K("sm.schedulers", NUMBER, schedulers, 1, 8),
-	W(NEEDED, "sm.policy", policy, "gto", "rr"),
+	W(NEEDED, "sm.policy", policy, "gto", "rr", "barrel"),
 	W(NEEDED, "sm.atomics", atomics, "free", "block", "store", "load"),
 	OK("sm.loads", NUMBER, loads, 0, LAB_LOADS_MAX),
+	OK("sm.lines", NUMBER, lines, 0, 4096),
+	OK("sm.socket", NUMBER, socket, 0, LAB_SMS_MAX),
 	W(ALONE, "sm.first", first_next, "zero", "next"),
 	K("sm.alu_latency", CYCLES, alu_latency, 1, 1000),
 	K("sm.shared", BYTES, shared, 0, 1 << 20),
@@ -72,6 +74,7 @@ static const struct key keys[] = {
 	K("l2.ways", NUMBER, l2_ways, 1, 32),
 	W(NEEDED, "l2.index", l2_index, "linear", "fermi", "folded"),
 	K("l2.latency", CYCLES, l2_latency, 1, 10000),
+	OK("l2.mshrs", NUMBER, l2_mshrs, 0, LAB_L2_MSHRS_MAX),
 	W(ALONE, "l2.sectored", l2_whole_lines, "yes", "no"),
 	W(ALONE, "l2.writes", l2_writes, "back", "through"),
 	W(ALONE, "energy", gpuwattch, "measured", "gpuwattch"),
@@ -181,6 +184,8 @@ static bool consistent(const struct lab_machine *m, char *why, size_t size)
 			 m->dram_channels);
 	if (m->warps % m->schedulers)
 		return lab_text_bad(why, size, "sm.warps %u is not a multiple of sm.schedulers %u", m->warps, m->schedulers);
+	if (m->policy == LAB_BARREL && m->schedulers != 1)
+		return lab_text_bad(why, size, "sm.policy = barrel needs sm.schedulers = 1, not %u", m->schedulers);
 	if (m->dram_row % LAB_LINE)
 		return lab_text_bad(why, size, "dram.row %u B is not a multiple of a line of %u B", m->dram_row, LAB_LINE);
 	if (m->link && m->link_cached && (!m->l1_size || !m->l1_sectored))

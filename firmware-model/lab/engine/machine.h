@@ -6,9 +6,8 @@
  *	l1.size = 32 KiB	# source: IRU, table 2
  *
  * Every value needs a source. A missing, unknown, duplicate or out-of-range key is an error. Only
- * sm.loads, sm.first, l1.victim, noc.replies, l2.sectored, l2.writes, energy and link.request are optional, and the other
- * link.* and the uvm.*
- * keys as a whole group. Documentation/laboratory.md explains each key.
+ * sm.loads, sm.lines, sm.socket, sm.first, l1.victim, noc.replies, l2.sectored, l2.mshrs, l2.writes, energy and link.request
+ * are optional, and the other link.* and the uvm.* keys as a whole group. Documentation/laboratory.md explains each key.
  */
 #ifndef GTU_LAB_MACHINE_H
 #define GTU_LAB_MACHINE_H
@@ -26,6 +25,7 @@
 #define LAB_WARPS_MAX		64u	/* per SM; limited by 64-bit masks */
 #define LAB_SLICES_MAX		256u
 #define LAB_LOADS_MAX		64u	/* if limited */
+#define LAB_L2_MSHRS_MAX	64u	/* if limited */
 
 /*
  * When a warp waits for an atomic whose result is unused. FREE: before its next atomic. BLOCK: at
@@ -33,7 +33,8 @@
  * counted as a load in every respect, with the L1. A result that is used is always waited for.
  */
 enum lab_atomics { LAB_ATOMICS_FREE, LAB_ATOMICS_BLOCK, LAB_ATOMICS_STORE, LAB_ATOMICS_LOAD };
-enum lab_policy { LAB_GTO, LAB_ROUND_ROBIN };
+/* BARREL: each cycle is the turn of one warp, which issues at most one instruction in it. */
+enum lab_policy { LAB_GTO, LAB_ROUND_ROBIN, LAB_BARREL };
 /*
  * Set index of a line: its low bits; the L1 hash of GTX980_like, a machine of the oracle counts; or
  * the low bits XOR the higher bits, folded.
@@ -52,6 +53,8 @@ struct lab_machine {
 	uint32_t policy;		/* enum lab_policy */
 	uint32_t atomics;		/* enum lab_atomics */
 	uint32_t loads;			/* load instructions in flight per SM; 0: no limit */
+	uint32_t lines;			/* L1 lines that an SM's loads wait for; 0: no limit but the MSHRs */
+	uint32_t socket;		/* SMs that share one L1 and, with BARREL, one instruction fetch per cycle; 0: none do */
 	uint32_t first_next;		/* a launch's first block is on the SM after the last one used; default: SM 0 */
 	uint32_t alu_latency; /* from an arithmetic instruction to one that uses its result */
 	uint32_t shared, shared_latency;
@@ -72,6 +75,7 @@ struct lab_machine {
 	uint32_t l2_slices, l2_size;	/* l2_size: of one slice */
 	uint32_t l2_ways, l2_index, l2_latency;
 	uint32_t l2_whole_lines;	/* a miss fetches the whole line, as in GPGPU-Sim 3; default: its sectors */
+	uint32_t l2_mshrs;		/* requests per slice that wait for DRAM; a further one blocks the slice; 0: no limit */
 	uint32_t l2_writes;		/* 1: every store and atomic is written to DRAM, none allocates */
 
 	uint32_t dram_channels, dram_latency; /* dram_latency: from L2 to the controller */

@@ -343,6 +343,22 @@ static uint64_t write_through(struct lab *lab, struct lab_slice *s, const struct
 	return ready;
 }
 
+/* l2.mshrs: the MSHR that is free first. Until then, the slice is blocked and *@t postponed. */
+static uint64_t *take_mshr(struct lab *lab, struct lab_slice *s, uint64_t *t)
+{
+	uint64_t *first = s->mshr_until;
+	uint32_t i;
+
+	if (!lab->m.l2_mshrs)
+		return NULL;
+	for (i = 1; i < lab->m.l2_mshrs; i++)
+		if (s->mshr_until[i] < *first)
+			first = &s->mshr_until[i];
+	*t = lab_max(*t, *first);
+	s->free = lab_max(s->free, *t + 1);
+	return first;
+}
+
 /*
  * Look up the sectors of a request; the slice starts it in cycle @t. Returns the cycle in which the
  * data is available (a write: is accepted).
@@ -355,6 +371,7 @@ static uint64_t l2_access(struct lab *lab, struct lab_slice *s, const struct lab
 	bool write = n->op == LAB_STORE;
 	uint64_t *count = write ? lab->stats.l2_write : lab->stats.l2_read;
 	int way = lab_find(g, n->set, n->line);
+	uint64_t *mshr = NULL;
 	struct lab_way *w;
 
 	if (lab->m.l2_writes && n->op != LAB_LOAD)
@@ -388,6 +405,10 @@ static uint64_t l2_access(struct lab *lab, struct lab_slice *s, const struct lab
 	}
 	if (n->op == LAB_ATOMIC)
 		w->dirty |= n->sectors;
+	if (wait | miss) {
+		mshr = take_mshr(lab, s, &t);
+		ready = lab_max(ready, t + pipe);
+	}
 	if (wait)
 		ready = lab_max(ready, w->ready);
 	/* sectors that were written need no fetch before they are read */
@@ -399,6 +420,8 @@ static uint64_t l2_access(struct lab *lab, struct lab_slice *s, const struct lab
 	}
 	if (miss)
 		ready = lab_max(ready, fetch(lab, s, w, n->line, miss, t + pipe + dram_delay(lab, n)));
+	if (mshr)
+		*mshr = ready;
 	return ready;
 }
 

@@ -247,6 +247,32 @@ static void stack_overflow(struct lab *lab, const struct lab_warp *w)
 	lab->fault = true;
 }
 
+/*
+ * sm.policy = barrel: in each cycle, the SM looks at one of its warps only, whatever the others wait for.
+ * @w issues @n instructions, each in a turn of its own; they are fetched first. The latencies of arithmetic
+ * and shared memory are shorter than the time between two turns. Returns the cycle of the turn after them.
+ */
+static uint64_t take_turns(struct lab *lab, struct lab_warp *w, uint64_t n)
+{
+	uint64_t now = lab->calendar.now, *fetch = &lab_socket(lab, w->sm)->fetch_free, each = lab->m.warps;
+
+	if (lab->m.socket) {
+		*fetch = lab_max(*fetch, now) + n;
+		each = lab_max(each, (*fetch - now + n - 1) / (n ? n : 1));
+	}
+	w->spacing = (uint32_t)each;
+	w->op_due = now + w->alu_first * each;
+	return now + n * each;
+}
+
+/* The next turn of @w. */
+static uint64_t next_turn(const struct lab *lab, const struct lab_warp *w)
+{
+	uint64_t past = (lab->calendar.now + lab->m.warps - w->slot) % lab->m.warps;
+
+	return lab->calendar.now + (past ? lab->m.warps - past : 0);
+}
+
 /* @w is scheduled in this cycle: run its program until it stalls. */
 static void issue(struct lab *lab, struct lab_warp *w, struct lab_scheduler *k)
 {
@@ -265,8 +291,13 @@ static void issue(struct lab *lab, struct lab_warp *w, struct lab_scheduler *k)
 	lab->stats.warp_instructions += n;
 	lab->stats.thread_instructions += w->threads;
 	lab->stats.issue_busy += n;
-	k->free = now + (n ? n : 1);
-	w->not_before = now + first + w->ops + (uint64_t)w->alu * lab->m.alu_latency + w->extra;
+	if (lab->m.policy == LAB_BARREL) {
+		w->not_before = take_turns(lab, w, n);
+		first = w->op_due - now;
+	} else {
+		k->free = now + (n ? n : 1);
+		w->not_before = now + first + w->ops + (uint64_t)w->alu * lab->m.alu_latency + w->extra;
+	}
 	w->asleep = true;
 	w->queued = w->ops;
 	w->op_next = 0;
@@ -324,6 +355,15 @@ void lab_wake_event(struct lab *lab, uint32_t node)
 
 	if (w->state == WARP_ENDS) {
 		end_warp(lab, w);
+		return;
+	}
+	if (lab->m.policy == LAB_BARREL) {
+		uint64_t turn = next_turn(lab, w);
+
+		if (turn > lab->calendar.now)
+			lab_schedule(&lab->calendar, turn, w->id, EV_WAKE);
+		else
+			issue(lab, w, k);
 		return;
 	}
 	k->ready |= 1ull << w->slot;
@@ -523,11 +563,17 @@ void lab_lsu_run(struct lab *lab, unsigned sm)
 		if (slots)
 			lab_warp_done(lab, w, LAB_LOADS, now);
 		w->op_next++;
-		if (!--w->queued) {
-			s->fifo_head = (uint8_t)((s->fifo_head + 1) % LAB_WARPS_MAX);
-			s->fifo_count--;
+		w->queued--;
+		if (w->queued && !w->spacing)
+			continue;
+		s->fifo_head = (uint8_t)((s->fifo_head + 1) % LAB_WARPS_MAX);
+		s->fifo_count--;
+		if (!w->queued) {
 			lab_warp_try_wake(lab, w);
+			continue;
 		}
+		w->op_due += w->spacing;
+		lab_schedule(&lab->calendar, lab_max(w->op_due, now), w->id, EV_ISSUE);
 	}
 }
 

@@ -96,6 +96,8 @@ struct lab_warp {
 	uint64_t done[LAB_BOARDS];	/* latest known completion cycle */
 	uint64_t loads;			/* the SM's slots that its loads occupy, if these are limited */
 	uint64_t not_before;
+	uint64_t op_due;		/* sm.policy = barrel: cycle of its next memory operation */
+	uint32_t spacing;		/* and cycles from an instruction to the next one; 0: the LSU takes all at once */
 	void *answer;
 	uint32_t answer_bytes;
 	void *asan_stack;

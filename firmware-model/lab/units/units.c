@@ -85,6 +85,8 @@ void lab_unit_request(struct lab_warp *w, int unit, unsigned at, uint64_t value,
 	n->value = value;
 	if (lab->unit[unit].attach_point == LAB_IN_SM) {
 		arrives = lab->calendar.now + 1;
+		if (lab->m.policy == LAB_BARREL)	/* after the instructions before it, each in a turn */
+			arrives += (w->alu_first - 1ull) * lab->m.warps;
 	} else {
 		flits = (lab->m.noc_header + 8 + lab->m.noc_flit - 1) / lab->m.noc_flit;
 		lab->stats.request_flits += flits;

@@ -243,6 +243,104 @@ TEST(loads_in_flight_are_limited)
 	CHECK_EQ(last[3], last[2]);
 }
 
+/* sm.lines: with one, a line is requested when the one before it has arrived, as with one MSHR. */
+TEST(lines_in_flight_are_limited)
+{
+	static const char *const set[] = { "sm.lines=1", "l1.mshrs=1", "sm.lines=0" };
+	uint64_t end[3];
+	unsigned i;
+
+	for (i = 0; i < 3; i++) {
+		struct args a = { .step = { 0, ~0u }, .spread = true };
+
+		hand(set[i]);
+		run(&a, LAB_DEVICE);
+		CHECK_EQ(s->l1_load[LAB_MISS], 32);
+		end[i] = a.end[0];
+	}
+	CHECK_EQ(end[0], end[1]);
+	CHECK(end[2] < end[0]);
+}
+
+/* l2.mshrs: with one, the slice looks at the next line when DRAM has answered. */
+TEST(l2_misses_in_flight_are_limited)
+{
+	struct args a = { .step = { 0, ~0u }, .spread = true };
+
+	hand("l2.mshrs=1");
+	run(&a, LAB_DEVICE);
+	/* every other line is in an open row */
+	CHECK_EQ(a.end[0] - a.begin[0], 30 + 1 + 10 + 16 * (50 + 70 + 25 + 16 + 1) + 16 * (50 + 70 + 10 + 16 + 1) + 10 + 4);
+	CHECK_EQ(s->dram_reads, 128);
+}
+
+/* sm.policy = barrel, 4 warps: an instruction in every fourth cycle, also of a warp alone. */
+TEST(barrel_gives_each_warp_its_turn)
+{
+	struct args a = { .step = { 0, 0, 0, ~0u } };
+
+	hand("sm.policy=barrel");
+	run(&a, LAB_DEVICE);
+	CHECK_EQ(a.begin[0] % 4, 0);
+	/* a hit takes 30 cycles, and the next turn is in cycle 32 */
+	CHECK_EQ(a.end[1] - a.begin[1], 32);
+	CHECK_EQ(a.end[2] - a.begin[2], 32);
+}
+
+static void arithmetic(struct lab_warp *w, const void *p)
+{
+	(void)p;
+	lab_alu(w, 512);
+}
+ONE_KERNEL(arithmetic);
+
+/* sm.socket: two SMs that can issue an instruction per cycle each, but fetch one per cycle together. */
+TEST(a_socket_fetches_one_instruction_per_cycle)
+{
+	struct lab_machine m = hand_machine("sm.policy=barrel");
+	uint64_t cycles[3];
+	uint32_t socket;
+
+	m.sms = 2;
+	for (socket = 0; socket < 3; socket++) {
+		m.socket = socket;
+		open_lab(m);
+		CHECKF(!launch(lab, &arithmetic_kernel, NULL, 2, 128), "%s", err.text);
+		CHECK_EQ(s->warp_instructions, 8 * 512);
+		cycles[socket] = lab_now(lab) - 100;
+	}
+	CHECKF(cycles[0] >= 2048 && cycles[0] < 2060, "%u", (unsigned)cycles[0]);
+	CHECK_EQ(cycles[1], cycles[0]);
+	CHECKF(cycles[2] >= 4096 && cycles[2] < 4110, "%u", (unsigned)cycles[2]);
+}
+
+/* The second SM loads a line long after the first one. */
+static void after_each_other(struct lab_warp *w, const void *p)
+{
+	struct args *a = (struct args *)(uintptr_t)p;
+
+	if (w->block)
+		lab_alu(w, 1000);
+	lab_load32(w, 0, &a->a, lab_lane());
+	lab_wait(w);
+}
+ONE_KERNEL(after_each_other);
+
+TEST(a_socket_shares_its_l1)
+{
+	struct lab_machine m = hand_machine("sm.policy=barrel");
+	struct args a = { 0 };
+
+	m.sms = 2;
+	for (m.socket = 0; m.socket < 3; m.socket += 2) {
+		open_lab(m);
+		a.a = array_of(lab, "a", 1024);
+		CHECKF(!launch(lab, &after_each_other_kernel, &a, 2, 32), "%s", err.text);
+		CHECK_EQ(s->l1_load[LAB_MISS], m.socket ? 1 : 2);
+		CHECK_EQ(s->l1_load[LAB_HIT], m.socket ? 1 : 0);
+	}
+}
+
 /* Warp 0 loads from 32 lines with 4 MSHRs; warp 1's atomic is behind it in the LSU. */
 static void load_and_atomic(struct lab_warp *w, const void *p)
 {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab_community.h"
 #include "lab_sparseweaver.h"
 #include "lab_standins.h"
 
@@ -25,12 +26,12 @@ static const struct lab_standin standins[] = {
 	{ "g500", { .kind = LAB_STANDIN_GRAPH500, .degree = 16 }, 1, 0 },
 	{ "co", { .kind = LAB_STANDIN_COAUTHORS, .degree = 132 }, 0.5, 0 },
 	{ "hw", { .kind = LAB_STANDIN_COAUTHORS, .degree = 105 }, 0.75, 0 },
-	{ "uk", { .kind = GTU_GEN_POWERLAW, .degree = 181, .exponent = 7 }, 0.5, 0 },
+	{ "uk", { .kind = LAB_STANDIN_PAGES, .degree = 181 }, 0.5, 0 },
 	{ "wk", { .kind = GTU_GEN_POWERLAW, .degree = 35.6, .exponent = 2.5 }, 2, 0 },
 };
 #define STANDINS (sizeof(standins) / sizeof(standins[0]))
 
-/* Section V-B: 1.9 M edges at --scale 15. */
+/* Section V-B: 1.9 M edges at --scale 15, "by the NetworkX Power-law graph generator". */
 static const double skew_vertices[] = { 10e3, 12e3, 16e3, 20e3, 40e3, 80e3 };
 #define SKEWS		6
 #define SKEW_EDGES	1.9e6
@@ -132,7 +133,8 @@ static void without(struct weaver *s)
 		{ { NULL, NULL }, "as configured" }, { { "sm.loads=0", NULL }, "loads in flight not limited" },
 		{ { "core.clock=500 MHz", NULL }, "DRAM twice as fast" },
 		{ { "coalesce.atomic=32 B", "sm.atomics=free" }, "atomics on one word in sequence" },
-		{ { "sm.atomics=load", NULL }, "atomics as loads" },
+		{ { "sm.atomics=store", NULL }, "atomics as stores" },
+		{ { "sm.policy=rr", NULL }, "any ready warp issues" },
 	};
 	unsigned g[2], n = weaver_pick(s, "hw uk", g), i, k;
 
@@ -507,6 +509,23 @@ static int both_ways(struct lab_run *r, struct gtu_error *err)
 	return 0;
 }
 
+/* "Reordered to reveal community structures" (section V-A). */
+static int by_communities(struct lab_run *r, struct gtu_error *err)
+{
+	struct gtu_graph *g;
+	unsigned i;
+	int rc = 0;
+
+	for (i = 0; i < r->graphs && !rc; i++) {
+		rc = lab_community_order(r->graph[i], &g, err);
+		if (rc)
+			break;
+		gtu_graph_close(r->graph[i]);
+		r->graph[i] = g;
+	}
+	return rc;
+}
+
 static int add_skews(struct weaver *s, struct gtu_error *err)
 {
 	static const char *const labels[SKEWS] = { "G1", "G2", "G3", "G4", "G5", "G6" };
@@ -516,13 +535,12 @@ static int add_skews(struct weaver *s, struct gtu_error *err)
 	int rc = 0;
 
 	for (i = 0; i < SKEWS && !rc && r->graphs < LAB_RUN_GRAPHS; i++) {
-		struct gtu_generate_options o = { .kind = GTU_GEN_POWERLAW, .n = (uint64_t)(skew_vertices[i] * scale), .exponent = 3,
-						  .seed = 1 };
+		struct gtu_generate_options o = { .kind = LAB_STANDIN_ATTACHED, .n = (uint64_t)(skew_vertices[i] * scale), .seed = 1 };
 
 		o.degree = SKEW_EDGES / skew_vertices[i];
 		if (o.degree > (double)o.n / 4)	/* at the smallest scales */
 			o.degree = (double)o.n / 4;
-		rc = gtu_graph_generate(&o, r->progress, &r->graph[r->graphs], err);
+		rc = lab_standin_generate(&o, r->progress, &r->graph[r->graphs], err);
 		if (rc)
 			break;
 		r->symbol[r->graphs] = labels[i];
@@ -540,6 +558,7 @@ int lab_run_sparseweaver(struct lab_run *r, struct gtu_error *err)
 
 	rc = rc ? rc : lab_run_begin(r, "vortex", "wvr.", standins, STANDINS, err);
 	rc = rc ? rc : both_ways(r, err);
+	rc = rc || r->files ? rc : by_communities(r, err);
 	for (i = 0; i < r->graphs && !rc; i++)
 		rc = weaver_add(&s, r->graph[i], lab_run_label(r, i), r->symbol[i], err);
 	if (!rc && !r->files && lab_run_wants(r, 11))

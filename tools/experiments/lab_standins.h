@@ -9,12 +9,13 @@
  * Kinds beside enum gtu_generator. DELAUNAY: GTU_GEN_DELAUNAY, numbered as DIMACS10's delaunay_n10 to
  * _n16 are. COAUTHORS and MODULES: overlapping groups, whose members are all connected with each
  * other; they have a mean degree. FRIENDS: the same with the effective diameter of com-Friendster.
- * GRAPH500: GTU_GEN_KRONECKER, simplified, without isolated vertices, as data sets are published that
- * are lists of edges.
+ * PAGES: the same with the clustering of a web crawl. GRAPH500: GTU_GEN_KRONECKER, simplified, without isolated vertices, as data sets are published that
+ * are lists of edges. ATTACHED: NetworkX's powerlaw_cluster_graph() without triangles: each vertex is
+ * attached to o->degree / 2 earlier ones, chosen in proportion to their degree; numbered by age.
  */
 enum {
 	LAB_STANDIN_DELAUNAY = GTU_GENERATORS, LAB_STANDIN_COAUTHORS, LAB_STANDIN_MODULES, LAB_STANDIN_FRIENDS,
-	LAB_STANDIN_COPAPERS, LAB_STANDIN_GRAPH500
+	LAB_STANDIN_COPAPERS, LAB_STANDIN_PAGES, LAB_STANDIN_GRAPH500, LAB_STANDIN_ATTACHED
 };
 
 /* gtu_graph_generate() for all kinds. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Stand-in graphs have the locality and the degrees that were measured on real graphs. */
 #include "lab_test.h"
+#include "tools/experiments/lab_community.h"
 #include "tools/experiments/lab_standins.h"
 #include "tools/reference/reference.h"
 #include "tools/support/graph_order.h"
@@ -83,6 +84,105 @@ TEST(standins_have_measured_locality)
 		       "%s: degree %g, at an edge %g", g->name, (double)g->m / (double)g->n, edge_degree(g));
 		gtu_graph_close(g);
 	}
+}
+
+static bool adjacent(const struct gtu_graph *g, uint64_t v, uint64_t to)
+{
+	uint64_t begin = g->row[v], end = g->row[v + 1];
+
+	while (begin < end) {
+		uint64_t half = begin + (end - begin) / 2, at = gtu_graph_target(g, half);
+
+		if (at == to)
+			return true;
+		if (at < to)
+			begin = half + 1;
+		else
+			end = half;
+	}
+	return false;
+}
+
+/* Share of the pairs of a vertex's neighbours that are neighbours; mean over the vertices with two or more. */
+static double clustering(const struct gtu_graph *g)
+{
+	uint64_t v, e, f, pairs, closed, counted = 0;
+	double sum = 0;
+
+	for (v = 0; v < g->n; v++) {
+		for (pairs = closed = 0, e = g->row[v]; e < g->row[v + 1]; e++)
+			for (f = e + 1; f < g->row[v + 1]; f++, pairs++)
+				closed += adjacent(g, gtu_graph_target(g, e), gtu_graph_target(g, f));
+		if (!pairs)
+			continue;
+		sum += (double)closed / (double)pairs;
+		counted++;
+	}
+	return sum / (double)counted;
+}
+
+/* The values of web-indochina-2004. */
+TEST(pages_are_clustered)
+{
+	struct gtu_graph *g = standin((struct gtu_generate_options){ .kind = LAB_STANDIN_PAGES, .n = 11358, .degree = 8.38 });
+
+	CHECKF(near((double)g->m / (double)g->n, 8.38, 0.1) && near(edge_degree(g), 24.3, 0.25), "degree %g, at an edge %g",
+	       (double)g->m / (double)g->n, edge_degree(g));
+	CHECKF(near(clustering(g), 0.85, 0.1), "%g", clustering(g));
+	gtu_graph_close(g);
+}
+
+/* Every vertex but the first ten has ten edges to earlier ones; the oldest have the most. */
+TEST(attached_vertices_are_numbered_by_age)
+{
+	struct gtu_graph *g = standin((struct gtu_generate_options){ .kind = LAB_STANDIN_ATTACHED, .n = 4000, .degree = 20, .seed = 3 });
+	struct gtu_graph_stat stat;
+	uint64_t v, e, earlier;
+
+	CHECK(!gtu_graph_measure(g, NULL, &stat, &err));
+	CHECK_EQ(stat.self_loops + stat.duplicates, 0);
+	CHECK_EQ(g->m, 2 * 10 * (4000 - 10));
+	for (v = 10; v < g->n; v++) {
+		for (earlier = 0, e = g->row[v]; e < g->row[v + 1]; e++)
+			earlier += gtu_graph_target(g, e) < v;
+		CHECK_EQ(earlier, 10);
+	}
+	/* a vertex's degree falls with the root of its number */
+	CHECK(g->row[100] > 5 * (g->row[4000] - g->row[3900]));
+	gtu_graph_close(g);
+}
+
+/* Eight cliques, whose members are not numbered one after the other, in a ring. */
+TEST(communities_are_numbered_one_after_the_other)
+{
+	enum { CLIQUES = 8, SIZE = 16 };
+	static uint64_t from[CLIQUES * SIZE * SIZE], to[CLIQUES * SIZE * SIZE];
+	const struct gtu_read_options o = { .direction = GTU_UNDIRECTED };
+	struct gtu_graph *g, *ordered;
+	struct gtu_graph_stat a, b;
+	uint64_t m = 0, c, i, k, outside = 0, v, e;
+
+	for (c = 0; c < CLIQUES; c++) {
+		for (i = 0; i < SIZE; i++)
+			for (k = i + 1; k < SIZE; k++, m++) {
+				from[m] = i * CLIQUES + c;
+				to[m] = k * CLIQUES + c;
+			}
+		from[m] = c;
+		to[m++] = (c + 1) % CLIQUES;
+	}
+	CHECKF(!gtu_graph_from_edges(CLIQUES * SIZE, m, from, to, GTU_WEIGHT_NONE, NULL, &o, &g, &err), "%s", err.text);
+	CHECKF(!lab_community_order(g, &ordered, &err), "%s", err.text);
+	CHECK(!gtu_graph_measure(g, NULL, &a, &err) && !gtu_graph_measure(ordered, NULL, &b, &err));
+	CHECK_EQ(a.m, b.m);
+	CHECK_EQ(b.components, 1);
+	CHECK(!memcmp(a.histogram, b.histogram, sizeof(a.histogram)));
+	for (v = 0; v < ordered->n; v++)
+		for (e = ordered->row[v]; e < ordered->row[v + 1]; e++)
+			outside += gtu_graph_target(ordered, e) / SIZE != v / SIZE;
+	CHECK_EQ(outside, 2 * CLIQUES);
+	gtu_graph_close(ordered);
+	gtu_graph_close(g);
 }
 
 /* Hops within which 90% of the reached vertices are, linear between levels; mean over @sources sources. */

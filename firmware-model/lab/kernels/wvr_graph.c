@@ -90,7 +90,7 @@ LAB_INLINE lab_mask pr_edge(struct lab_warp *w, const struct gather_args *a, con
 
 	lab_wait(w);
 	lab_alu(w, 2);
-	lab_atomic_add_f32(w, UPDATE, &a->sum, to, (lab_f32)share);
+	add_f32(w, a, &a->sum, to, (lab_f32)share);
 	return 0;
 }
 

@@ -42,7 +42,7 @@ LAB_INLINE void add_features(struct lab_warp *w, const struct gather_args *a, co
 		x = lab_load_f32(w, OTHER, &a->value, from + f);
 		lab_wait(w);
 		lab_alu(w, 4);		/* a product; loop overhead */
-		lab_atomic_add_f32(w, UPDATE, &a->out, to + f, x * factor);
+		add_f32(w, a, &a->out, to + f, x * factor);
 	}
 }
 

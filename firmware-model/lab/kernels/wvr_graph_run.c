@@ -192,6 +192,7 @@ int lab_wvr_run(const struct lab_machine *m, const struct lab_wvr_config *config
 		lab_eghw_graph(r.a.eghw, &r.a.row, &r.a.col, weights ? &r.a.weight : NULL);
 	r.a.stage = report->stage;
 	r.a.leave_out = config->leave_out;
+	r.a.add_loop = m->atomics == LAB_ATOMICS_LOAD;
 	r.a.coefficient = config->coefficient ? config->coefficient : LAB_WVR_COEFFICIENT;
 	rc = rc ? rc : execute(&r, err);
 	if (!rc) {

@@ -21,6 +21,7 @@ struct gather_args {
 	uint32_t n, m;			/* base vertices, edges */
 	uint32_t depth, features, coefficient;
 	bool push, leave_out;
+	bool add_loop;			/* a sum of floats is a loop: sm.atomics = load */
 	struct lab_array row, col, base, weight; /* base: of each edge, for edge mapping */
 	/* level, distance, component, or a vertex's share per edge */
 	struct lab_array value, sum, stamp, changed;
@@ -46,6 +47,27 @@ LAB_INLINE lab_u32 load(struct lab_warp *w, unsigned s, const struct lab_array *
 {
 	lab_alu(w, 2);
 	return lab_load32(w, s, a, i);
+}
+
+/*
+ * Add to floats. RISC-V has no atomic for them: a library's loop loads the old value with a reservation
+ * (LR), adds, stores if the reservation holds (SC), and branches on SC's result. It is executed once, whatever
+ * the number of lanes that add to one word: how the paper's library combines them is not published.
+ */
+LAB_INLINE void add_f32(struct lab_warp *w, const struct gather_args *a, const struct lab_array *to, lab_u32 i, lab_f32 value)
+{
+	lab_u32 bits = (lab_u32)value;
+
+	if (!a->add_loop) {
+		lab_atomic_add_f32(w, UPDATE, to, i, value);
+		return;
+	}
+	lab_load32(w, UPDATE, to, i);
+	lab_wait(w);
+	lab_alu(w, 1);
+	lab_atomic(w, UPDATE, to, LAB_ADD_F32, i, bits);
+	lab_wait(w);
+	lab_alu(w, 1);
 }
 
 LAB_INLINE uint32_t threads_of(const struct lab_warp *w)

@@ -21,7 +21,7 @@ LAB_INLINE lab_mask bfs_filter(struct lab_warp *w, const struct gather_args *a, 
 
 	lab_wait(w);
 	lab_alu(w, 1);
-	return w->mask & lab_eq(level, lab_all(NEVER));
+	return split(w, w->mask & lab_eq(level, lab_all(NEVER)));
 }
 
 LAB_INLINE lab_mask bfs_edge(struct lab_warp *w, const struct gather_args *a, const struct edge *e)
@@ -32,11 +32,11 @@ LAB_INLINE lab_mask bfs_edge(struct lab_warp *w, const struct gather_args *a, co
 	lab_wait(w);
 	lab_alu(w, 1);
 	done = w->mask & lab_ne(level, lab_all(NEVER));
-	LAB_IF(w, ~done) {
+	LAB_IF(w, split(w, ~done)) {
 		source = load(w, OTHER, &a->value, e->other);
 		lab_wait(w);
 		lab_alu(w, 1);
-		LAB_IF(w, lab_eq(source, lab_all(a->depth - 1))) {
+		LAB_IF(w, split(w, lab_eq(source, lab_all(a->depth - 1)))) {
 			lab_alu(w, 2);
 			lab_store32(w, UPDATE, &a->value, e->base, lab_all(a->depth));
 			note_change(w, a);
@@ -58,7 +58,7 @@ LAB_INLINE lab_mask sssp_filter(struct lab_warp *w, const struct gather_args *a,
 
 	lab_wait(w);
 	lab_alu(w, 1);
-	return w->mask & lab_eq(stamp, lab_all(a->depth - 1));
+	return split(w, w->mask & lab_eq(stamp, lab_all(a->depth - 1)));
 }
 
 LAB_INLINE lab_mask sssp_edge(struct lab_warp *w, const struct gather_args *a, const struct edge *e)
@@ -68,12 +68,12 @@ LAB_INLINE lab_mask sssp_edge(struct lab_warp *w, const struct gather_args *a, c
 	lab_wait(w);
 	lab_alu(w, 2);
 	own += e->weight;
-	LAB_IF(w, lab_lt(own, other)) {
+	LAB_IF(w, split(w, lab_lt(own, other))) {
 		lab_alu(w, 2);
 		old = lab_atomic(w, UPDATE, &a->value, LAB_MIN_U32, e->other, own);
 		lab_wait(w);
 		lab_alu(w, 1);
-		LAB_IF(w, lab_lt(own, old)) {
+		LAB_IF(w, split(w, lab_lt(own, old))) {
 			lab_alu(w, 2);
 			lab_store32(w, STAMP, &a->stamp, e->other, lab_all(a->depth));
 			note_change(w, a);
@@ -104,7 +104,7 @@ LAB_PROGRAM static void pr_apply(struct lab_warp *w, const void *p)
 	lab_alu(w, 6);
 	for (; v[0] < a->n; v += threads_of(w)) {
 		lab_alu(w, 3);
-		LAB_IF(w, lab_lt(v, lab_all(a->n))) {
+		LAB_IF(w, pred(w, lab_lt(v, lab_all(a->n)))) {
 			sum = (lab_f32)load(w, OWN, &a->sum, v);
 			csr_neighbor(w, a, &v, &begin, &end);
 			/* multiply-add; a division of 32 lanes on 4 units; conversion */
@@ -126,7 +126,7 @@ LAB_INLINE lab_mask cc_edge(struct lab_warp *w, const struct gather_args *a, con
 
 	lab_wait(w);
 	lab_alu(w, 1);
-	LAB_IF(w, lab_lt(other, own)) {
+	LAB_IF(w, split(w, lab_lt(other, own))) {
 		lab_alu(w, 2);
 		/* own is a root after cc_apply */
 		lab_do_atomic(w, UPDATE, &a->value, LAB_MIN_U32, &own, &other, NULL, NULL);
@@ -143,14 +143,14 @@ LAB_PROGRAM static void cc_apply(struct lab_warp *w, const void *p)
 	lab_alu(w, 6);
 	for (; v[0] < a->n; v += threads_of(w)) {
 		lab_alu(w, 3);
-		LAB_IF(w, lab_lt(v, lab_all(a->n))) {
+		LAB_IF(w, pred(w, lab_lt(v, lab_all(a->n)))) {
 			c = load(w, OWN, &a->value, v);
 			lab_wait(w);
 			up = load(w, OTHER, &a->value, c);
 			lab_wait(w);
 			lab_alu(w, 1);
-			LAB_IF(w, lab_ne(up, c)) {
-				LAB_WHILE(w, lab_ne(up, c)) {
+			LAB_IF(w, split(w, lab_ne(up, c))) {
+				LAB_WHILE(w, pred(w, lab_ne(up, c))) {
 					c = lab_select(w->mask, up, c);
 					up = lab_select(w->mask, load(w, OTHER, &a->value, c), up);
 					lab_wait(w);

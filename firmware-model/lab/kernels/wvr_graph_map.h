@@ -37,7 +37,7 @@ LAB_INLINE lab_mask registered(struct lab_warp *w, const struct gather_args *a, 
 
 	*begin = *degree = lab_all(0);
 	lab_alu(w, 3);
-	LAB_IF(w, lab_lt(v, lab_all(a->n))) {
+	LAB_IF(w, pred(w, lab_lt(v, lab_all(a->n)))) {
 		LAB_IF(w, udf_filter(w, a, u, &v)) {
 			part = w->mask;
 			udf_neighbor(w, a, u, &v, begin, &end);
@@ -76,9 +76,9 @@ LAB_INLINE void by_thread(struct lab_warp *w, const struct gather_args *a, enum 
 {
 	lab_mask done;
 
-	LAB_WHILE(w, lab_lt(e->id, end)) {
+	LAB_WHILE(w, pred(w, lab_lt(e->id, end))) {
 		done = do_edge(w, a, u, e, t);
-		LAB_IF(w, done)
+		LAB_IF(w, u == LAB_WVR_BFS ? split(w, done) : done)
 			lab_break(w);
 		lab_alu(w, 3);
 		e->id += 1;
@@ -114,7 +114,7 @@ LAB_INLINE void by_edge(struct lab_warp *w, const struct gather_args *a, enum la
 	mark(w, a, &t, LAB_STAGE_INIT);
 	for (; e.id[0] < a->m; e.id += threads_of(w)) {
 		lab_alu(w, 3);
-		LAB_IF(w, lab_lt(e.id, lab_all(a->m))) {
+		LAB_IF(w, pred(w, lab_lt(e.id, lab_all(a->m)))) {
 			e.base = load(w, BASE, &a->base, e.id);
 			lab_wait(w);
 			LAB_IF(w, udf_filter(w, a, u, &e.base))
@@ -135,7 +135,7 @@ LAB_INLINE void by_search(struct lab_warp *w, const struct gather_args *a, enum 
 	lab_u32 lo, sum;
 	uint32_t half;
 
-	LAB_WHILE(w, lab_lt(at, lab_all(total))) {
+	LAB_WHILE(w, pred(w, lab_lt(at, lab_all(total)))) {
 		lo = lab_all(first);
 		for (half = entries / 2; half; half /= 2) {
 			lab_alu(w, 4);	/* middle, compare, select, halve */
@@ -230,7 +230,7 @@ LAB_INLINE void by_many(struct lab_warp *w, const struct gather_args *a, enum la
 {
 	struct edge e = { .base = v };
 
-	LAB_WHILE(w, lab_lt(at, degree)) {
+	LAB_WHILE(w, pred(w, lab_lt(at, degree))) {
 		e.id = begin + at;
 		do_edge(w, a, u, &e, t);
 		lab_alu(w, 3);
@@ -245,7 +245,7 @@ LAB_INLINE void append(struct lab_warp *w, const struct gather_args *a, uint32_t
 	lab_u32 at;
 
 	lab_alu(w, 2);
-	LAB_IF(w, some) {
+	LAB_IF(w, split(w, some)) {
 		at = lab_reserve(w, BIN, &a->tails, list, lab_popcount(w->mask), lab_rank(w->mask));
 		at = (at + lab_all(list * BLOCK)) * 3;
 		lab_store32(w, BIN, &a->bins, at, v);
@@ -260,7 +260,7 @@ LAB_INLINE void entries(struct lab_warp *w, const struct gather_args *a, uint32_
 {
 	*v = *begin = *degree = lab_all(0);
 	lab_alu(w, 2);
-	LAB_IF(w, lab_lt(i, lab_all(count))) {
+	LAB_IF(w, split(w, lab_lt(i, lab_all(count)))) {
 		lab_u32 at = (i + lab_all(list * BLOCK)) * 3;
 
 		*v = lab_load32(w, BIN, &a->bins, at);
@@ -340,7 +340,7 @@ LAB_INLINE void by_twce(struct lab_warp *w, const struct gather_args *a, enum la
 	for (first = (uint32_t)w->block * threads; first < a->n; first += threads_of(w), v += threads_of(w)) {
 		registered(w, a, u, v, &begin, &degree);
 		clear_tails(w, a);
-		LAB_IF(w, lab_ge(degree, lab_all(LAB_LANES))) {
+		LAB_IF(w, split(w, lab_ge(degree, lab_all(LAB_LANES)))) {
 			at = lab_reserve(w, BIN, &a->tails, list, lab_popcount(w->mask), lab_rank(w->mask));
 			share(w, at, v, begin, degree);
 		}
@@ -421,7 +421,7 @@ LAB_INLINE void by_eghw(struct lab_warp *w, const struct gather_args *a, enum la
 	mark(w, a, &t, LAB_STAGE_INIT);
 	for (first = (uint32_t)(w->block * w->block_warps * LAB_LANES); first < a->n; first += threads_of(w), v += threads_of(w)) {
 		lab_alu(w, 3);
-		LAB_IF(w, lab_lt(v, lab_all(a->n))) {
+		LAB_IF(w, pred(w, lab_lt(v, lab_all(a->n)))) {
 			LAB_IF(w, udf_filter(w, a, u, &v))
 				lab_eghw_put(w, a->eghw, &v);
 		}

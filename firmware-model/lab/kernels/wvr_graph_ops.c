@@ -78,10 +78,10 @@ LAB_INLINE void by_feature(struct lab_warp *w, const struct gather_args *a, bool
 		v = inner ? i / F : i % a->n;
 		f = inner ? i % F : i / a->n;
 		all = lab_all_f32(0);
-		LAB_IF(w, lab_lt(i, lab_all(a->n * F))) {
+		LAB_IF(w, pred(w, lab_lt(i, lab_all(a->n * F)))) {
 			csr_neighbor(w, a, &v, &e, &end);
 			own = end - e;
-			LAB_WHILE(w, lab_lt(e, end)) {
+			LAB_WHILE(w, pred(w, lab_lt(e, end))) {
 				other = load(w, COL, &a->col, e);
 				if (!sum)
 					m = load(w, WEIGHT, &a->weight, e);
@@ -123,7 +123,7 @@ static void initialize(struct lab_warp *w, const void *p)
 	lab_alu(w, 6);
 	for (; i[0] < a->n * LAB_WVR_FEATURES; i += threads_of(w)) {
 		lab_alu(w, 3);
-		LAB_IF(w, lab_lt(i, lab_all(a->n * LAB_WVR_FEATURES)))
+		LAB_IF(w, pred(w, lab_lt(i, lab_all(a->n * LAB_WVR_FEATURES))))
 			lab_store_f32(w, OUT, &a->out, i, lab_all_f32(0));
 	}
 }
@@ -151,7 +151,7 @@ LAB_INLINE lab_mask hash_edge(struct lab_warp *w, const struct gather_args *a, c
 
 	lab_wait(w);
 	lab_alu(w, 1);
-	LAB_IF(w, lab_eq(key, e->other)) {
+	LAB_IF(w, split(w, lab_eq(key, e->other))) {
 		lab_alu(w, 2);
 		lab_store32(w, OUT, &a->out, e->base, e->id);
 	}

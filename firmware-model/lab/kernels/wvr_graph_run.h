@@ -2,7 +2,10 @@
 /*
  * Arguments and kernels shared by wvr_graph.c, wvr_graph_ops.c and wvr_graph_run.c. Instruction
  * counts are for RISC-V: two for the address of a memory operation (no scaled index), three for a
- * loop iteration (step, compare, branch).
+ * loop iteration (step, compare, branch); and for Vortex, which has no hidden control of its lanes:
+ * SPLIT and JOIN around a branch that lanes may take apart, PRED in each iteration of a loop that
+ * they may leave apart. SparseWeaver's distribution loop needs none: the unit returns the lanes'
+ * mask (section III-C).
  */
 #ifndef GTU_LAB_WVR_GRAPH_RUN_H
 #define GTU_LAB_WVR_GRAPH_RUN_H
@@ -42,6 +45,17 @@ extern const char *const lab_wvr_statements[STATEMENTS];
 struct edge {
 	lab_u32 base, id, other, weight;
 };
+
+LAB_INLINE lab_mask split(struct lab_warp *w, lab_mask cond)
+{
+	lab_alu(w, 2);
+	return cond;
+}
+LAB_INLINE lab_mask pred(struct lab_warp *w, lab_mask cond)
+{
+	lab_alu(w, 1);
+	return cond;
+}
 
 LAB_INLINE lab_u32 load(struct lab_warp *w, unsigned s, const struct lab_array *a, lab_u32 i)
 {

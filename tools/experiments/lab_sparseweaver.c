@@ -24,7 +24,7 @@ static const struct lab_standin standins[] = {
 	{ "rn", { .kind = GTU_GEN_ROAD, .degree = 2.8 }, 1, 0 },
 	{ "rc", { .kind = GTU_GEN_ROAD, .degree = 2.4 }, 2, 0 },
 	{ "g500", { .kind = LAB_STANDIN_GRAPH500, .degree = 16 }, 1, 0 },
-	{ "co", { .kind = LAB_STANDIN_COAUTHORS, .degree = 132 }, 0.5, 0 },
+	{ "co", { .kind = LAB_STANDIN_EGOS }, 0.5, 0 },
 	{ "hw", { .kind = LAB_STANDIN_COAUTHORS, .degree = 105 }, 0.75, 0 },
 	{ "uk", { .kind = LAB_STANDIN_PAGES, .degree = 181 }, 0.5, 0 },
 	{ "wk", { .kind = GTU_GEN_POWERLAW, .degree = 35.6, .exponent = 2.5 }, 2, 0 },

@@ -343,6 +343,79 @@ static int attached(const struct gtu_generate_options *o, const struct gtu_progr
 	return rc;
 }
 
+/* ---- Separate ego networks ----------------------------------------------------------------------- */
+
+/*
+ * COLLAB (Yanardag and Vishwanathan, KDD 2015) is 5000 ego networks of researchers, of 32 to 492 vertices,
+ * on average 74.5, and with 2457.8 edges. Its lists have twice as many entries in SparseWeaver's table III:
+ * 49.1 M. A network has an ego, whom all others know, and papers, whose authors know each other; an
+ * author of a paper is new as in coauthors. The size of a paper is chosen for the number of edges.
+ */
+#define EGO_LEAST	32u
+#define EGO_MEAN	74.5
+#define EGO_PAPER	0.02		/* probability that an author is a paper's last one */
+
+/* Edges of a network of the vertices from @first on; returns their number in *@size. False: out of memory. */
+static bool ego_network(uint64_t first, uint64_t *size, uint64_t *state, struct list *members, struct list *from, struct list *to)
+{
+	uint64_t n = EGO_LEAST, known = 1, paper, v;
+	bool ok = true;
+
+	while (unit(state) >= 1 / (1 + EGO_MEAN - EGO_LEAST))
+		n++;
+	members->n = 0;
+	for (v = 1; v < n && ok; v++)
+		ok = append(from, first) && append(to, first + v);
+	while (known < n && ok) {
+		paper = members->n;
+		do {
+			if (known < n && (!members->n || unit(state) < groups[0].fresh))
+				ok = append(members, first + known++);
+			else
+				ok = append(members, unit(state) < groups[0].uniform ? first + 1 + below(state, known - 1) :
+					    members->at[below(state, members->n)]);
+		} while (ok && unit(state) >= EGO_PAPER);
+		ok = ok && connect(members, paper, from, to);
+	}
+	*size = n;
+	return ok;
+}
+
+static int egos(const struct gtu_generate_options *o, const struct gtu_progress *progress, struct gtu_graph **out,
+		struct gtu_error *err)
+{
+	const struct gtu_read_options once = { .direction = GTU_UNDIRECTED, .simplify = 1 }, twice = { .direction = GTU_UNDIRECTED };
+	struct list members = { 0 }, from = { 0 }, to = { 0 };
+	uint64_t state = gtu_splitmix64_hash(o->seed), v = 0, size, e, t;
+	struct gtu_graph *g = NULL;
+	bool ok = true, stopped = false;
+	int rc;
+
+	for (; v < o->n && ok && !stopped; v += size) {
+		ok = ego_network(v, &size, &state, &members, &from, &to);
+		stopped = gtu_tick(progress, "forming networks", v, o->n);
+	}
+	rc = stopped ? gtu_fail(err, GTU_ERR_INTERRUPTED, "generating was stopped") : ok ? 0 :
+	     gtu_fail(err, GTU_ERR_NOMEM, "out of memory for the networks of %llu vertices", (unsigned long long)o->n);
+	rc = rc ? rc : gtu_graph_from_edges(v, from.n, from.at, to.at, GTU_WEIGHT_NONE, NULL, &once, &g, err);
+	from.n = to.n = 0;
+	for (v = 0; !rc && v < g->n; v++)
+		for (e = g->row[v]; e < g->row[v + 1] && ok; e++) {
+			t = gtu_graph_target(g, e);
+			if (v < t)
+				ok = append(&from, v) && append(&to, t) && append(&from, v) && append(&to, t);
+		}
+	rc = rc || ok ? rc : gtu_fail(err, GTU_ERR_NOMEM, "out of memory for the edges of %llu vertices", (unsigned long long)o->n);
+	rc = rc ? rc : gtu_graph_from_edges(g->n, from.n, from.at, to.at, GTU_WEIGHT_NONE, NULL, &twice, out, err);
+	if (!rc)
+		snprintf((*out)->name, sizeof((*out)->name), "egos n=%llu seed=%llu", (unsigned long long)o->n, (unsigned long long)o->seed);
+	gtu_graph_close(g);
+	free(members.at);
+	free(from.at);
+	free(to.at);
+	return rc;
+}
+
 int lab_standin_generate(const struct gtu_generate_options *o, const struct gtu_progress *progress,
 			 struct gtu_graph **out, struct gtu_error *err)
 {
@@ -357,6 +430,8 @@ int lab_standin_generate(const struct gtu_generate_options *o, const struct gtu_
 		return overlapping(o, &groups[o->kind - LAB_STANDIN_COAUTHORS], progress, out, err);
 	case LAB_STANDIN_GRAPH500:
 		return connected(o, progress, out, err);
+	case LAB_STANDIN_EGOS:
+		return egos(o, progress, out, err);
 	case LAB_STANDIN_ATTACHED:
 		return attached(o, progress, out, err);
 	default:

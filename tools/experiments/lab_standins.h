@@ -12,10 +12,12 @@
  * PAGES: the same with the clustering of a web crawl. GRAPH500: GTU_GEN_KRONECKER, simplified, without isolated vertices, as data sets are published that
  * are lists of edges. ATTACHED: NetworkX's powerlaw_cluster_graph() without triangles: each vertex is
  * attached to o->degree / 2 earlier ones, chosen in proportion to their degree; numbered by age.
+ * EGOS: ego networks, one after the other, which are not connected with each other; each edge twice.
  */
 enum {
 	LAB_STANDIN_DELAUNAY = GTU_GENERATORS, LAB_STANDIN_COAUTHORS, LAB_STANDIN_MODULES, LAB_STANDIN_FRIENDS,
-	LAB_STANDIN_COPAPERS, LAB_STANDIN_PAGES, LAB_STANDIN_GRAPH500, LAB_STANDIN_ATTACHED
+	LAB_STANDIN_COPAPERS, LAB_STANDIN_PAGES, LAB_STANDIN_GRAPH500, LAB_STANDIN_ATTACHED,
+	LAB_STANDIN_EGOS
 };
 
 /* gtu_graph_generate() for all kinds. */

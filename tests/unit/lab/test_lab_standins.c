@@ -132,6 +132,23 @@ TEST(pages_are_clustered)
 	gtu_graph_close(g);
 }
 
+/* The values of COLLAB: 5000 networks of 74.5 vertices, of 32 at least, and 2457.8 edges, each listed twice. */
+TEST(ego_networks_are_separate)
+{
+	struct gtu_graph *g = standin((struct gtu_generate_options){ .kind = LAB_STANDIN_EGOS, .n = 37000, .seed = 3 });
+	struct gtu_graph_stat stat;
+	double networks;
+
+	CHECK(!gtu_graph_measure(g, NULL, &stat, &err));
+	networks = (double)stat.components;
+	CHECKF(near((double)g->n / networks, 74.5, 0.1) && near((double)g->m / 4 / networks, 2457.8, 0.1), "%g vertices, %g edges",
+	       (double)g->n / networks, (double)g->m / 4 / networks);
+	CHECK_EQ(2 * stat.duplicates, g->m);
+	CHECK_EQ(stat.isolated, 0);
+	CHECK(g->n >= 37000 && g->n < 37000 + 1000);
+	gtu_graph_close(g);
+}
+
 /* Every vertex but the first ten has ten edges to earlier ones; the oldest have the most. */
 TEST(attached_vertices_are_numbered_by_age)
 {

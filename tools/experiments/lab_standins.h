@@ -9,7 +9,7 @@
  * Kinds beside enum gtu_generator. DELAUNAY: GTU_GEN_DELAUNAY, numbered as DIMACS10's delaunay_n10 to
  * _n16 are. COAUTHORS and MODULES: overlapping groups, whose members are all connected with each
  * other; they have a mean degree. FRIENDS: the same with the effective diameter of com-Friendster.
- * PAGES: the same with the clustering of a web crawl. GRAPH500: GTU_GEN_KRONECKER, simplified, without isolated vertices, as data sets are published that
+ * PAGES: the same with the cliques of web-uk-2005. GRAPH500: GTU_GEN_KRONECKER, simplified, without isolated vertices, as data sets are published that
  * are lists of edges. ATTACHED: NetworkX's powerlaw_cluster_graph() without triangles: each vertex is
  * attached to o->degree / 2 earlier ones, chosen in proportion to their degree; numbered by age.
  * EGOS: ego networks, one after the other, which are not connected with each other; each edge twice.

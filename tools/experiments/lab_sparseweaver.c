@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab_community.h"
 #include "lab_sparseweaver.h"
 #include "lab_standins.h"
+#include "tools/support/graph_community.h"
 
 /*
  * The paper's graphs (table III, columns corrected) have these mean degrees; dense ones a half at
@@ -515,7 +515,7 @@ static int by_communities(struct lab_run *r, struct gtu_error *err)
 	int rc = 0;
 
 	for (i = 0; i < r->graphs && !rc; i++) {
-		rc = lab_community_order(r->graph[i], &g, err);
+		rc = graph_community_order(r->graph[i], &g, err);
 		if (rc)
 			break;
 		gtu_graph_close(r->graph[i]);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* Stand-in graphs have the locality and the degrees that were measured on real graphs. */
 #include "lab_test.h"
-#include "tools/experiments/lab_community.h"
 #include "tools/experiments/lab_standins.h"
 #include "tools/reference/reference.h"
+#include "tools/support/graph_community.h"
 #include "tools/support/graph_order.h"
 
 static struct gtu_graph *standin(struct gtu_generate_options o)
@@ -206,7 +206,7 @@ TEST(communities_are_numbered_one_after_the_other)
 		to[m++] = (c + 1) % CLIQUES;
 	}
 	CHECKF(!gtu_graph_from_edges(CLIQUES * SIZE, m, from, to, GTU_WEIGHT_NONE, NULL, &o, &g, &err), "%s", err.text);
-	CHECKF(!lab_community_order(g, &ordered, &err), "%s", err.text);
+	CHECKF(!graph_community_order(g, &ordered, &err), "%s", err.text);
 	CHECK(!gtu_graph_measure(g, NULL, &a, &err) && !gtu_graph_measure(ordered, NULL, &b, &err));
 	CHECK_EQ(a.m, b.m);
 	CHECK_EQ(b.components, 1);

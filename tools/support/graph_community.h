@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A graph's vertices numbered by its communities. */
-#ifndef GTU_LAB_COMMUNITY_H
-#define GTU_LAB_COMMUNITY_H
+#ifndef GTU_GRAPH_COMMUNITY_H
+#define GTU_GRAPH_COMMUNITY_H
 
 #include "gtu/graph.h"
 
@@ -10,6 +10,6 @@
  * merged into the neighbor with the largest gain in modularity, if any has one; the trees of merges
  * are numbered in depth-first order. @g is undirected, without weights and self loops.
  */
-int lab_community_order(const struct gtu_graph *g, struct gtu_graph **out, struct gtu_error *err);
+int graph_community_order(const struct gtu_graph *g, struct gtu_graph **out, struct gtu_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Renumber the vertices of a graph by its communities. */
-#include "lab_community.h"
+#include "graph_community.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -157,7 +157,7 @@ static int renumber(const struct gtu_graph *g, const uint32_t *id, struct gtu_gr
 	return rc;
 }
 
-int lab_community_order(const struct gtu_graph *g, struct gtu_graph **out, struct gtu_error *err)
+int graph_community_order(const struct gtu_graph *g, struct gtu_graph **out, struct gtu_error *err)
 {
 	const size_t n = (size_t)g->n + 1;
 	struct forest f = { .g = g, .up = malloc(4 * n), .child = malloc(4 * n), .last = malloc(4 * n), .next = malloc(4 * n),

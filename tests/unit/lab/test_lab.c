@@ -479,7 +479,7 @@ TEST(invalid_machine_files_are_rejected)
 	REJECTS("sm.count = 16	", "sm.count = many	", "needs a number, not 'many'");
 	REJECTS("sm.count = 16	", "sm.count = 1.5	", "whole number");
 	REJECTS("sm.count = 16	", "sm.counts = 16	", "unknown key 'sm.counts'");
-	REJECTS("sm.policy = gto", "sm.policy = fifo", "'sm.policy' is gto or rr, not 'fifo'");
+	REJECTS("sm.policy = gto", "sm.policy = fifo", "'sm.policy' is gto or rr or barrel, not 'fifo'");
 	REJECTS("l1.size = 32 KiB", "l1.size = 32 ns", "'l1.size' is given in B, not in 'ns'");
 	REJECTS("l1.size = 32 KiB", "l1.size = 24 KiB", "not a power of two of sets");
 	REJECTS("l2.slices = 16", "l2.slices = 15", "not a multiple of dram.channels 8");

@@ -53,7 +53,7 @@ fails_with 3 "gtu lab check refuses a damaged graph" "path.mtx.xz:1:" gtu lab ch
 always
 
 check "gtu lab run emogi runs" gtu lab run emogi --scale 9 --json e.json
-says "gtu lab run emogi checks 116 results against the reference" '"results_checked": 116' e.json
+says "gtu lab run emogi checks 320 results against the reference" '"results_checked": 320' e.json
 json "gtu lab run emogi compares with HALO and Subway" e.json 'sum(r.get("table") == 3 for r in d["rows"]) == 8 and sum(r.get("table") == 4 for r in d["rows"]) == 36'
 json "an L1 holds a strided array until its lines are as many" e.json '{r["what"]: round(r["ours"], 3) for r in d["rows"] if " warps an SM: bytes" in r["what"]} == {f"strided, {w} warps an SM: bytes moved for each": b for w, b in ((16, 1), (24, 1), (32, 1), (40, 8), (64, 8))}'
 check "gtu lab run emogi runs with five sources" gtu lab run emogi --scale 8 --figure 9 --set emogi.sources=5

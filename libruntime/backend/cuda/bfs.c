@@ -375,6 +375,9 @@ static int direction_optimizing(struct bfs *b)
 					"label", b->now);
 		rc = step(b);
 	}
+	/* the last frontier, whose edges were not traversed */
+	if (!rc && b->frontier)
+		gpu_run_iteration(b->r, b->frontier);
 	return rc;
 }
 

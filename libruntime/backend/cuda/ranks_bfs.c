@@ -214,8 +214,11 @@ static int levels(struct search *s, uint64_t source, bool component)
 		s->frontier_edges = sum[1];
 		s->unvisited -= sum[0] < s->unvisited ? sum[0] : s->unvisited;
 		/* what has edges is reached: the next level would find nothing */
-		if (s->undirected && !s->unvisited)
+		if (s->undirected && !s->unvisited) {
+			if (!component)
+				gpu_run_iteration(r, s->frontier_vertices);
 			return 0;
+		}
 		if (component && s->frontier_edges <= GPU_LOOP_EDGES && (s->frontier_edges <= before || s->push.now >= GROWS))
 			return 0;
 		before = s->frontier_edges;

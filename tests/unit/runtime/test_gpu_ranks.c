@@ -16,6 +16,7 @@
 
 static struct fake_cuda *cuda;
 static struct fake_nccl *nccl;
+static enum gtu_ranks_exchange by;	/* what open_list() asks for */
 
 static void *symbol(const char *library, const char *name)
 {
@@ -36,13 +37,13 @@ static void open_fakes(void)
 	nccl = symbol(getenv("GTU_NCCL_LIBRARY"), "fake_nccl");
 	if (gtu_gpu_count(&no_gpu) < 0)
 		SKIP("%s", no_gpu.text);
+	by = GTU_EXCHANGE_NCCL;
 }
 
 /* ---- Results ------------------------------------------------------------------------------------- */
 
 static struct gtu_device *over;	/* the list of the current test */
 static const char *over_name;
-static enum gtu_ranks_exchange by = GTU_EXCHANGE_NCCL;	/* what open_list() asks for */
 static bool every;		/* all algorithms with all options */
 
 static void run_gcn(const struct gtu_graph *g)

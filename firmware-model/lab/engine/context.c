@@ -52,8 +52,9 @@ void *lab_context_make(void *top, void (*entry)(void *arg), void *arg)
 {
 	uint64_t *sp = (uint64_t *)((uintptr_t)top & ~(uintptr_t)63);
 
-	*--sp = 0;
-	/* popped by ret: the stack is then 16 - 8 mod 16 */
+	sp -= 2;				/* lab_context_start calls on a stack aligned to 16 bytes */
+	sp[0] = sp[1] = 0;
+	/* popped by ret */
 	*--sp = (uint64_t)(uintptr_t)lab_context_start;
 	*--sp = 0;				/* rbp */
 	*--sp = 0;				/* rbx */

@@ -210,6 +210,24 @@ TEST(break_continue_and_return_act_per_lane)
 	lab_destroy(lab);
 }
 
+/* A compiler places 16-byte vectors in a frame without aligning it: the caller's stack is aligned. */
+static void frame(struct lab_warp *w, const void *p)
+{
+	*(uintptr_t *)(uintptr_t)p = (uintptr_t)__builtin_frame_address(0) & 15;
+	lab_wait(w);
+}
+ONE_KERNEL(frame);
+
+TEST(programs_start_on_an_aligned_stack)
+{
+	struct lab *lab = lab_of("tx1", NULL);
+	uintptr_t beyond = ~(uintptr_t)0;
+
+	CHECKF(!launch(lab, &frame_kernel, &beyond, 1, 32), "%s", err.text);
+	CHECK_EQ(beyond, 0);
+	lab_destroy(lab);
+}
+
 TEST(lane_operations_match_scalar_code)
 {
 	uint64_t seed = 11, round;

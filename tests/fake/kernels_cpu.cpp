@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include <link.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -15,8 +16,9 @@
 #include "tests/cuda/weave.cu"
 
 #define THREADS_MOST	1024
-#define STACK		(256 << 10)
-#define STACK_STEP	192u		/* bytes by which each thread's stack begins lower than the one before */
+#define STACK		(64 << 10)
+#define HUGE_PAGE	(2u << 20)
+#define STACK_STEP	192u		/* bytes by which each of 64 stacks begins lower than the one before */
 #define SWITCH		64u		/* one atomic operation of this many lets other threads run first */
 #define PASSES		4u		/* most times that a block's threads run before another block's */
 
@@ -145,7 +147,7 @@ __attribute__((noipa)) void enter(unsigned i)
 	getcontext(&first);
 	first.uc_stack.ss_sp = here->stacks + (size_t)i * STACK;
 	/* stacks in use fall on different sets of the caches */
-	first.uc_stack.ss_size = STACK - STACK_STEP * i;
+	first.uc_stack.ss_size = STACK - STACK_STEP * (i % 64);
 	makecontext(&first, live, 0);
 	setcontext(&first);
 }
@@ -319,10 +321,12 @@ void cpu_kernel_run(cpu_kernel f, unsigned blocks, unsigned count, void **argume
 	for (auto &r : places) {
 		if (r.stacks)
 			continue;
-		r.stacks = (char *)malloc((size_t)THREADS_MOST * STACK);
+		r.stacks = (char *)aligned_alloc(HUGE_PAGE, (size_t)THREADS_MOST * STACK);
 		r.shared = (char *)calloc(1, shared_bytes);
 		if (!r.stacks || !r.shared)
 			abort();
+		/* each switch is to another stack: with small pages most would miss the TLB */
+		madvise(r.stacks, (size_t)THREADS_MOST * STACK, MADV_HUGEPAGE);
 	}
 	if (count > THREADS_MOST || count % 32)
 		abort();

@@ -129,20 +129,6 @@ int gpu_gcn(struct gtu_device *dev, const struct gtu_algorithm_options *opt, voi
 
 /* ---- Convolution over several GPUs -------------------------------------------------------------------- */
 
-/* All ranks get the values of all, @width bytes for each vertex. */
-static int gather(struct gpu_ranks *k, CUdeviceptr values, uint64_t width)
-{
-	uint32_t i;
-
-	for (i = 0; i < k->size; i++) {
-		k->send[i] = values + width * k->first;
-		k->send_bytes[i] = width * k->own;
-		k->receive[i] = values + width * k->cut[i];
-		k->receive_bytes[i] = width * gpu_ranks_range(k, i);
-	}
-	return gpu_link_exchange(k, GTU_CARGO_VALUES, false);
-}
-
 int gpu_ranked_convolution(struct gpu_ranks *k)
 {
 	struct gpu_run *r = &k->r;
@@ -156,12 +142,10 @@ int gpu_ranked_convolution(struct gpu_ranks *k)
 	if (!rc)
 		rc = gpu_convolution_sum(r, &c, r->graph.m ? k->run->graph->row[k->first] : 0);
 	rc = gtu_agree(k->x, rc, &none, 1);
-	gtu_phase(&r->phases, "exchange");
 	if (!rc)
-		rc = gather(k, c.y, width);
+		rc = gpu_link_gather_values(k, c.y, width);
 	if (!rc)
-		rc = gather(k, c.root, 8);
-	gtu_phase(&r->phases, "traverse");
+		rc = gpu_link_gather_values(k, c.root, 8);
 	if (!rc)
 		rc = gpu_convolution_root(r, &c);
 	gtu_phase(&r->phases, "result");

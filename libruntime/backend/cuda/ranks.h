@@ -141,8 +141,13 @@ bool gpu_link_is(const struct gpu *gpu, enum gtu_ranks_exchange wanted);
  * Send k->send_bytes[r] bytes at k->send[r] to each other rank, and receive k->receive_bytes[r] at k->receive[r], in
  * GPU memory. With @into_inbox, k->receive[] is set to the inbox, which grows, or to the memory of other cards: call
  * gpu_link_release() when kernels have read it. Collective; all ranks have agreed to call it, and a failure ends the exchange.
+ * The time is that of phase "exchange".
  */
 int gpu_link_exchange(struct gpu_ranks *k, enum gtu_cargo cargo, bool into_inbox);
+/* The same for k->outgoing[r] and k->incoming[r] elements of @bytes. */
+int gpu_link_exchange_elements(struct gpu_ranks *k, uint64_t bytes, bool into_inbox);
+/* All ranks get the values of all: @width bytes for each vertex, at @values. */
+int gpu_link_gather_values(struct gpu_ranks *k, CUdeviceptr values, uint64_t width);
 /* The kernels that read k->receive[] have ended, with the code @rc of this rank. Collective. */
 int gpu_link_release(struct gpu_ranks *k, int rc);
 /* Whether kernels may read the memory of the other ranks' cards, and the address of @mine of each rank. Collective. */

@@ -113,15 +113,11 @@ static int forth_step(struct centrality *c, uint32_t l)
 		if (received_before(c, l)[i] + k->incoming[i] > k->own)
 			return gtu_give_up(k->x, gpu_ranks_bad_message(k));
 		k->send[i] = sent_at(c, l, i);
-		k->send_bytes[i] = ELEMENT * k->outgoing[i];
 		k->receive[i] = received_at(c, l, i);
-		k->receive_bytes[i] = ELEMENT * k->incoming[i];
 		sent_before(c, next)[i] = sent_before(c, l)[i] + k->outgoing[i];
 		received_before(c, next)[i] = received_before(c, l)[i] + k->incoming[i];
 	}
-	gtu_phase(&k->r.phases, "exchange");
-	rc = gpu_link_exchange(k, GTU_CARGO_VALUES, false);
-	gtu_phase(&k->r.phases, "traverse");
+	rc = gpu_link_exchange_elements(k, ELEMENT, false);
 	for (i = 0; i < k->size && !rc; i++) {
 		elements = received_at(c, l, i);
 		arrived = k->incoming[i];
@@ -194,9 +190,7 @@ static int back_step(struct centrality *c, uint32_t next)
 		k->receive[i] = sent_at(c, l, i);
 		k->receive_bytes[i] = ELEMENT * (sent_before(c, next)[i] - sent_before(c, l)[i]);
 	}
-	gtu_phase(&k->r.phases, "exchange");
 	rc = gpu_link_exchange(k, GTU_CARGO_VALUES, false);
-	gtu_phase(&k->r.phases, "traverse");
 	for (i = 0; i < k->size && !rc; i++) {
 		elements = k->receive[i];
 		some = k->receive_bytes[i] / ELEMENT;

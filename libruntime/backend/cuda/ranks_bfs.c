@@ -150,9 +150,7 @@ static int mark(struct search *s)
 		k->send_bytes[i] = gpu_bits_bytes(k, i);
 		k->receive_bytes[i] = gpu_bits_bytes(k, k->rank);
 	}
-	gtu_phase(&r->phases, "exchange");
 	rc = gpu_link_exchange(k, GTU_CARGO_VERTICES, true);
-	gtu_phase(&r->phases, "traverse");
 	k->receive[k->rank] = gpu_bits_word(k, s->push.visited, k->rank);
 	if (!rc)
 		rc = gpu_upload(r->gpu, s->marks, k->receive, 8ull * k->size, r->err);

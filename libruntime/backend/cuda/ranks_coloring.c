@@ -22,37 +22,6 @@ struct coloring {
 	uint64_t alone;			/* own vertices without edges */
 };
 
-/* Exchange what k->outgoing[] and k->incoming[] say: elements of @bytes. */
-static int exchange(struct gpu_ranks *k, uint64_t bytes, bool into_inbox)
-{
-	uint32_t i;
-	int rc;
-
-	for (i = 0; i < k->size; i++) {
-		k->send_bytes[i] = bytes * k->outgoing[i];
-		k->receive_bytes[i] = bytes * k->incoming[i];
-	}
-	gtu_phase(&k->r.phases, "exchange");
-	rc = gpu_link_exchange(k, GTU_CARGO_VALUES, into_inbox);
-	gtu_phase(&k->r.phases, "traverse");
-	return rc;
-}
-
-/* The keys of all vertices, from their owners. Collective. */
-static int exchange_keys(struct coloring *c)
-{
-	struct gpu_ranks *k = c->k;
-	uint32_t i;
-
-	for (i = 0; i < k->size; i++) {
-		k->outgoing[i] = i == k->rank ? 0 : k->own;
-		k->incoming[i] = i == k->rank ? 0 : gpu_ranks_range(k, i);
-		k->send[i] = c->key + 8 * k->first;
-		k->receive[i] = c->key + 8 * k->cut[i];
-	}
-	return exchange(k, 8, false);
-}
-
 static int prepare(struct coloring *c)
 {
 	struct gpu_run *r = &c->k->r;
@@ -193,7 +162,7 @@ static int round_of(struct coloring *c, int rc, uint64_t *items)
 	rc = gpu_ranks_words(k, 0, k->r.graph.n, rc);
 	if (rc)
 		return rc;
-	rc = exchange(k, ELEMENT, true);
+	rc = gpu_link_exchange_elements(k, ELEMENT, true);
 	if (!rc)
 		rc = gpu_link_release(k, take_colors(c));
 	c->sent = c->listed;
@@ -204,7 +173,7 @@ static int round_of(struct coloring *c, int rc, uint64_t *items)
 	rc = gpu_ranks_words(k, 0, k->own, rc);
 	if (rc)
 		return rc;
-	rc = exchange(k, ELEMENT, true);
+	rc = gpu_link_exchange_elements(k, ELEMENT, true);
 	if (!rc)
 		rc = gpu_link_release(k, take_counts(c));
 	*items = c->items;
@@ -220,7 +189,7 @@ static int color_all(struct coloring *c)
 
 	rc = gtu_agree(k->x, rc, &missing, 1);
 	if (!rc)
-		rc = exchange_keys(c);
+		rc = gpu_link_gather_values(c->k, c->key, 8);
 	if (!rc)
 		rc = count(c);
 	while (items) {

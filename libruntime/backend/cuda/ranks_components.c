@@ -93,9 +93,7 @@ static int merge(struct forest *f, int rc)
 			k->send_bytes[i] = bytes_of(f, k->outgoing[i]);
 			k->receive_bytes[i] = bytes_of(f, k->incoming[i]);
 		}
-		gtu_phase(&k->r.phases, "exchange");
 		rc = gpu_link_exchange(k, GTU_CARGO_VALUES, true);
-		gtu_phase(&k->r.phases, "traverse");
 		if (!rc)
 			rc = gpu_link_release(k, take(f, k->incoming[source], k->receive[source]));
 		gpu_run_iteration(&k->r, k->r.graph.n);
@@ -166,14 +164,10 @@ static int exchange_moved(struct forest *f, bool *many, int rc)
 	for (i = 0; i < k->size; i++) {
 		*many = *many || k->incoming[i] == WHOLE;
 		k->send[i] = f->pairs;
-		k->send_bytes[i] = 8 * k->outgoing[i];
-		k->receive_bytes[i] = 8 * k->incoming[i];
 	}
 	if (rc || *many)
 		return rc;
-	gtu_phase(&r->phases, "exchange");
-	rc = gpu_link_exchange(k, GTU_CARGO_VALUES, true);
-	gtu_phase(&r->phases, "traverse");
+	rc = gpu_link_exchange_elements(k, 8, true);
 	if (!rc)
 		rc = gpu_run_clear(r);
 	for (i = 0; i < k->size && !rc; i++) {

@@ -92,14 +92,9 @@ static int round_of(struct cores *c, uint64_t *items)
 
 	if (rc)
 		return rc;
-	for (i = 0; i < k->size; i++) {
+	for (i = 0; i < k->size; i++)
 		k->send[i] = c->outbox + ELEMENT * k->section[i];
-		k->send_bytes[i] = ELEMENT * k->outgoing[i];
-		k->receive_bytes[i] = ELEMENT * k->incoming[i];
-	}
-	gtu_phase(&k->r.phases, "exchange");
-	rc = gpu_link_exchange(k, GTU_CARGO_VALUES, true);
-	gtu_phase(&k->r.phases, "traverse");
+	rc = gpu_link_exchange_elements(k, ELEMENT, true);
 	removed = c->removed;
 	c->removed = 0;
 	if (!rc)

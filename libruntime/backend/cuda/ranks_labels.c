@@ -96,9 +96,7 @@ static int iterate(struct propagation *p, int rc, uint64_t *changed)
 		k->send_bytes[i] = bytes_of(k, k->rank, k->outgoing[i]);
 		k->receive_bytes[i] = bytes_of(k, i, k->incoming[i]);
 	}
-	gtu_phase(&k->r.phases, "exchange");
 	rc = gpu_link_exchange(k, GTU_CARGO_VALUES, true);
-	gtu_phase(&k->r.phases, "traverse");
 	if (!rc)
 		rc = gpu_link_release(k, settle(p));
 	k->r.stats->edges += k->r.graph.m;

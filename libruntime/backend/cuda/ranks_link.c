@@ -474,8 +474,19 @@ static int grow_inbox(struct gpu_ranks *k)
 	return rc;
 }
 
+/* Count the time of an exchange; returns the phase to return to. */
+static const char *begin_exchange(struct gpu_ranks *k)
+{
+	const struct gtu_phases *p = &k->r.phases;
+	const char *phase = p->stats->phase[p->phase].name;
+
+	gtu_phase(&k->r.phases, "exchange");
+	return phase;
+}
+
 int gpu_link_exchange(struct gpu_ranks *k, enum gtu_cargo cargo, bool into_inbox)
 {
+	const char *phase = begin_exchange(k);
 	uint64_t sent = 0;
 	uint32_t i;
 	int rc;
@@ -490,7 +501,32 @@ int gpu_link_exchange(struct gpu_ranks *k, enum gtu_cargo cargo, bool into_inbox
 	for (i = 0; i < k->size; i++)
 		sent += k->send_bytes[i];
 	gtu_exchange_count(k->x, cargo, sent);
+	gtu_phase(&k->r.phases, phase);
 	return 0;
+}
+
+int gpu_link_exchange_elements(struct gpu_ranks *k, uint64_t bytes, bool into_inbox)
+{
+	uint32_t i;
+
+	for (i = 0; i < k->size; i++) {
+		k->send_bytes[i] = bytes * k->outgoing[i];
+		k->receive_bytes[i] = bytes * k->incoming[i];
+	}
+	return gpu_link_exchange(k, GTU_CARGO_VALUES, into_inbox);
+}
+
+int gpu_link_gather_values(struct gpu_ranks *k, CUdeviceptr values, uint64_t width)
+{
+	uint32_t i;
+
+	for (i = 0; i < k->size; i++) {
+		k->outgoing[i] = k->own;
+		k->incoming[i] = gpu_ranks_range(k, i);
+		k->send[i] = values + width * k->first;
+		k->receive[i] = values + width * k->cut[i];
+	}
+	return gpu_link_exchange_elements(k, width, false);
 }
 
 int gpu_link_release(struct gpu_ranks *k, int rc)
@@ -524,6 +560,7 @@ int gpu_link_gather(struct gpu_ranks *k, enum gtu_cargo cargo, CUdeviceptr mine,
 		    CUdeviceptr all)
 {
 	struct gpu_link *l = k->link;
+	const char *phase;
 	uint64_t total = 0;
 	CUresult code;
 	uint32_t i;
@@ -533,6 +570,7 @@ int gpu_link_gather(struct gpu_ranks *k, enum gtu_cargo cargo, CUdeviceptr mine,
 		total += bytes[i];
 	/* pieces of one size are for ranges of about the same size */
 	if (l->way == GTU_EXCHANGE_NCCL && k->size * stride <= 2 * total) {
+		phase = begin_exchange(k);
 		rc = nccl_called(k, l->nccl.ncclAllGather((const void *)(uintptr_t)mine, (void *)(uintptr_t)all, stride, ncclUint8,
 							  l->comm, NULL), "ncclAllGather");
 		if (!rc)
@@ -540,6 +578,7 @@ int gpu_link_gather(struct gpu_ranks *k, enum gtu_cargo cargo, CUdeviceptr mine,
 		if (rc)
 			return give_up(k, rc);
 		gtu_exchange_count(k->x, cargo, (k->size - 1) * stride);
+		gtu_phase(&k->r.phases, phase);
 		return 0;
 	}
 	for (i = 0; i < k->size; i++) {

@@ -52,21 +52,6 @@ static int update(struct pagerank *p, uint32_t begin, int rc)
 	return rc ? rc : gtu_reduce(k->x, GTU_SUM_F64, &p->dangling);
 }
 
-/* All ranks get the contributions of all. */
-static int gather(struct pagerank *p)
-{
-	struct gpu_ranks *k = p->k;
-	uint32_t i;
-
-	for (i = 0; i < k->size; i++) {
-		k->send[i] = p->contrib + p->width * k->first;
-		k->send_bytes[i] = p->width * k->own;
-		k->receive[i] = p->contrib + p->width * k->cut[i];
-		k->receive_bytes[i] = p->width * gpu_ranks_range(k, i);
-	}
-	return gpu_link_exchange(k, GTU_CARGO_VALUES, false);
-}
-
 /* The owners add the sums of all ranks, in their order. */
 static int fold(struct pagerank *p)
 {
@@ -175,18 +160,14 @@ static int iterate(struct pagerank *p)
 	if (!rc)
 		rc = update(p, 1, 0);
 	while (!rc && r->stats->iterations < p->iterations) {
-		gtu_phase(&r->phases, "exchange");
 		if (p->pulls)
-			rc = gather(p);
-		gtu_phase(&r->phases, "traverse");
+			rc = gpu_link_gather_values(k, p->contrib, p->width);
 		if (!rc)
 			rc = pass(p);
 		if (!p->pulls) {
 			rc = gtu_agree(k->x, rc, &none, 1);
-			gtu_phase(&r->phases, "exchange");
 			if (!rc)
 				rc = fold(p);
-			gtu_phase(&r->phases, "traverse");
 		}
 		rc = update(p, 0, rc);
 		r->stats->edges += r->graph.m;

@@ -134,9 +134,7 @@ int gpu_push(struct gpu_ranks *k, struct gpu_push *p)
 		return rc;
 	for (i = 0; i < k->size; i++)
 		k->receive_bytes[i] = k->incoming[i] & BITMAP ? gpu_ranks_bitmap(k, k->rank) : 4 * k->incoming[i];
-	gtu_phase(&r->phases, "exchange");
 	rc = gpu_link_exchange(k, GTU_CARGO_VERTICES, true);
-	gtu_phase(&r->phases, "traverse");
 	if (!rc)
 		rc = gpu_link_release(k, settle(k, p));
 	p->items = r->counters.items;

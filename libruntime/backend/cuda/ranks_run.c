@@ -137,10 +137,8 @@ int gpu_bits_join(struct gpu_ranks *k, struct gpu_bits *b, uint32_t which, CUdev
 	} else {
 		for (i = 0; i < k->size; i++)
 			k->count[i] = gpu_bits_bytes(k, i);
-		gtu_phase(&k->r.phases, "exchange");
 		rc = gpu_link_gather(k, GTU_CARGO_VERTICES, gpu_bits_word(k, gpu_bits_at(k, b, which), k->rank), k->count, b->stride,
 				     b->all);
-		gtu_phase(&k->r.phases, "traverse");
 	}
 	return rc ? rc : gpu_run_launch(&k->r, "ranks_join_bits", NULL, false, (k->r.graph.n + 31) / 32, args);
 }

@@ -81,14 +81,9 @@ static int exchange(struct paths *s, uint64_t bound)
 	rc = gpu_ranks_words(k, 0, k->own, rc);
 	if (rc)
 		return rc;
-	for (i = 0; i < k->size; i++) {
+	for (i = 0; i < k->size; i++)
 		k->send[i] = s->outbox + element * k->section[i];
-		k->send_bytes[i] = element * k->outgoing[i];
-		k->receive_bytes[i] = element * k->incoming[i];
-	}
-	gtu_phase(&r->phases, "exchange");
-	rc = gpu_link_exchange(k, GTU_CARGO_VALUES, true);
-	gtu_phase(&r->phases, "traverse");
+	rc = gpu_link_exchange_elements(k, element, true);
 	if (!rc)
 		rc = gpu_run_clear(r);
 	for (i = 0; i < k->size && !rc; i++) {

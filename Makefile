@@ -345,8 +345,9 @@ run: deps
 	@$(MAKE) $(if $(V),,-s) -j$(JOBS) all
 	@GRAPH='$(GRAPH)' SOURCE='$(SOURCE)' ALGO='$(ALGO)' UNIT='$(UNIT)' tools/support/first-run
 
-# Runs are kept while their sources are the same; the files that only write the page are left out.
-LAB_SOURCES := include firmware-model/lab firmware-model/units firmware-model/machines libruntime/graph libruntime/support \
+# Runs are kept while their sources are the same, and the machine and parameters, which gtu compares; the files that only
+# write the page are left out.
+LAB_SOURCES := include firmware-model/lab firmware-model/units libruntime/graph libruntime/support \
 	tools/experiments tools/reference tools/report ':!tools/experiments/*.fidelity' ':!tools/experiments/lab_report.c' \
 	':!tools/report/fidelity.c' ':!tools/report/*html.c' ':!tools/report/lab_plot.c'
 LAB_FOLDER := build/lab-report$(if $(filter short,$(SCALE)),-short)

@@ -21,8 +21,10 @@
  *	stage NAME reading|cause --OPTION VALUE...	of gtu lab run; @shared is the folder of graphs
  *	cause FIGURE | GRAPH | ROW | STAGE | TEXT	patterns of fnmatch(); STAGE - for none
  */
-#define PAPERS(X)	X(emogi, "EMOGI") X(iru, "IRU") X(scu, "SCU") X(graphpeg, "GraphPEG") X(sparseweaver, "SparseWeaver")
-#define EMBED(id, title)                                                                           \
+#define PAPERS(X)                                                                                  \
+	X(emogi, "EMOGI", "v100", "v100-pcie4") X(iru, "IRU", "gtx980", NULL) X(scu, "SCU", "gtx980", "tx1") \
+	X(graphpeg, "GraphPEG", "graphpeg", NULL) X(sparseweaver, "SparseWeaver", "vortex", NULL)
+#define EMBED(id, title, ...)                                                                      \
 	__asm__(".section .rodata\n"                                                               \
 		".balign 16\n"                                                                     \
 		"lab_fidelity_text_" #id ":\n"                                                     \
@@ -32,8 +34,8 @@
 	extern const char lab_fidelity_text_##id[] __attribute__((visibility("hidden")));
 PAPERS(EMBED)
 
-static const struct { const char *experiment, *title, *text; } papers[] = {
-#define ROW(id, title) { #id, title, lab_fidelity_text_##id },
+static const struct { const char *experiment, *title, *machine[2], *text; } papers[] = {
+#define ROW(id, title, ...) { #id, title, { __VA_ARGS__ }, lab_fidelity_text_##id },
 	PAPERS(ROW)
 };
 #define COUNT (sizeof(papers) / sizeof(papers[0]))
@@ -48,7 +50,8 @@ struct paper {
 	struct stage_options options[FIDELITY_STAGES];
 	struct json_tree *tree[FIDELITY_STAGES];
 	char *text;			/* storage of the file's words */
-	char *words[4 * FIDELITY_STAGES + OPTIONS * FIDELITY_STAGES]; /* commands and names of files, to be freed */
+	const char *key;		/* of its runs, before their commands */
+	char *words[1 + 4 * FIDELITY_STAGES + OPTIONS * FIDELITY_STAGES]; /* commands and names of files, to be freed */
 	unsigned words_n;
 };
 
@@ -227,17 +230,51 @@ static int read_paper(struct paper *p, unsigned i, const struct lab_report *o, s
 	return 0;
 }
 
-/* What a run depends on: the sources, the parameters, the options. */
-static char *key_of(struct paper *p, unsigned k, const struct lab_report *o)
+/* FNV-1a of @bytes of @text after what gave @hash. */
+static uint64_t hash_on(uint64_t hash, const char *text, size_t bytes)
 {
-	size_t bytes = 0, i;
-	const char *text = lab_parameters_builtin(p->page.experiment, &bytes);
-	uint64_t hash = 14695981039346656037ull; /* FNV-1a */
-
-	for (i = 0; i < bytes; i++)
+	for (size_t i = 0; i < bytes; i++)
 		hash = (hash ^ (unsigned char)text[i]) * 1099511628211ull;
-	return words(p, "%s, parameters %016llx%s, %s", o->commit, (unsigned long long)hash, o->short_form ? ", short" : "",
-		     p->page.stage[k].command);
+	return hash;
+}
+
+/* Add the values of a machine to *hash. */
+static int hash_machine(uint64_t *hash, const char *name, struct gtu_error *err)
+{
+	struct lab_machine m;
+	size_t bytes = 0;
+	char *text = NULL;
+	FILE *to;
+	int rc = lab_machine_open(name, &m, err);
+
+	if (rc)
+		return rc;
+	to = open_memstream(&text, &bytes);
+	if (to)
+		lab_machine_print(&m, to);
+	if (!to || fclose(to))
+		rc = gtu_fail(err, GTU_ERR_NOMEM, "out of memory for the values of machine %s", name);
+	else
+		*hash = hash_on(*hash, text, bytes);
+	free(text);
+	return rc;
+}
+
+/*
+ * The paper's part of the keys of its runs, which are run again if it changes: the sources, the parameters, and the
+ * machines. The sources are those of the simulator and of all experiments.
+ */
+static int key_of_paper(struct paper *p, unsigned i, const struct lab_report *o, struct gtu_error *err)
+{
+	size_t bytes = 0;
+	const char *text = lab_parameters_builtin(papers[i].experiment, &bytes);
+	uint64_t hash = hash_on(14695981039346656037ull, text, bytes);
+	int rc = 0;
+
+	for (unsigned m = 0; m < 2 && papers[i].machine[m] && !rc; m++)
+		rc = hash_machine(&hash, papers[i].machine[m], err);
+	p->key = rc ? NULL : words(p, "%s, parameters %016llx%s", o->commit, (unsigned long long)hash, o->short_form ? ", short" : "");
+	return rc ? rc : p->key ? 0 : gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %s", papers[i].experiment);
 }
 
 /* Read the stage's file if it is complete and of this key. */
@@ -263,7 +300,7 @@ static int run_stage(struct paper *p, unsigned k, const struct lab_report *o, st
 	struct stage_options *options = &p->options[k];
 	const bool small = o->short_form && !options->run.files;
 	const char *path = words(p, k ? "%s/%s.%s.json" : "%s/%s.json", o->folder, p->page.experiment, s->name);
-	const char *key = key_of(p, k, o);
+	const char *key = words(p, "%s, %s", p->key, s->command);
 	struct lab_stage_note note = { .name = s->name, .key = key };
 	int rc;
 
@@ -349,7 +386,7 @@ int lab_report(const struct lab_report *o, struct gtu_error *err)
 	if (mkdir(o->folder, 0777) && errno != EEXIST)
 		rc = gtu_fail(err, GTU_ERR_FAIL, "%s: cannot be created: %s", o->folder, strerror(errno));
 	for (i = 0; i < COUNT && !rc; i++)
-		rc = read_paper(&p[i], i, o, err);
+		rc = read_paper(&p[i], i, o, err) ?: key_of_paper(&p[i], i, o, err);
 	for (i = 0; i < COUNT && !rc; i++)
 		rc = run_paper(&p[i], o, err);
 	rc = rc ? rc : write_page(p, o, err);

@@ -380,7 +380,7 @@ for name in ["%s.parameters" % p for p in papers] + glob.glob(root + "/firmware-
         assert found, ("no such row", name, line)
         assert all(r["verdict"] is None for r in found), ("the row is judged", name, line)
         assert any(r["rule"] == "calibrated" for r in found), ("the row is not a calibrated one", name, line)
-assert calibrations >= 2, calibrations
+assert calibrations >= 1, calibrations
 END
 # the instructions of the baselines' kernels
 counter=$root/tools/baselines/count-instructions

@@ -356,7 +356,8 @@ void fidelity_write(const struct fidelity_paper *paper, unsigned papers, const c
 	      "This page compares every number of the papers' figures and tables with the laboratory's. The command\n"
 	      "`make lab-report` writes it; no number is typed. [laboratory.md](laboratory.md) explains the rules, and a\n"
 	      "page for each paper discusses its rows.\n\n", to);
-	fprintf(to, "- commit of the simulator and the experiments: %s; machines and parameters are those beside this page\n- scale: %s\n\n", commit, form);
+	fprintf(to, "- commit of the simulator and the experiments: %s; machines and parameters are those beside this page\n"
+		"- scale: %s\n\n", commit, form);
 	summary(paper, papers, to);
 	by_rule(paper, papers, to);
 	for (i = 0; i < papers; i++)

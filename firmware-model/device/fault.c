@@ -15,9 +15,9 @@ static uint64_t random_word(struct gtu_dev *dev)
 void gtu_dev_set_faults(struct gtu_dev *dev, const struct gtu_dev_faults *faults)
 {
 	dev->faults = *faults;
-	dev->faulty = faults->corrupt_completions || faults->forge_records || faults->no_invalidate || faults->stuck_reset ||
-		      faults->refuse_disable || faults->power_loss || faults->bug;
-	dev->completions = dev->records = dev->invalidates = dev->disables = dev->resets = dev->power_losses = 0;
+	dev->faulty = faults->corrupt_completions || faults->forge_records || faults->no_invalidate ||
+		      faults->no_queue_state || faults->stuck_reset || faults->refuse_disable || faults->power_loss || faults->bug;
+	dev->completions = dev->records = dev->invalidates = dev->state_queries = dev->disables = dev->resets = dev->power_losses = 0;
 }
 
 static bool corrupts(const struct gtu_dev *dev)
@@ -108,9 +108,16 @@ void gtu_fault_record(struct gtu_dev *dev, struct gtu_hw_warp *head, uint32_t *l
 		lane[i] = (uint32_t)random_word(dev);
 }
 
-bool gtu_fault_invalidate(struct gtu_dev *dev)
+bool gtu_fault_unanswered(struct gtu_dev *dev, uint32_t command)
 {
-	return ++dev->invalidates >= dev->faults.no_invalidate && dev->faults.no_invalidate;
+	switch (command) {
+	case GTU_MBOX_INVALIDATE:
+		return ++dev->invalidates >= dev->faults.no_invalidate && dev->faults.no_invalidate;
+	case GTU_MBOX_QUEUE_STATE:
+		return ++dev->state_queries >= dev->faults.no_queue_state && dev->faults.no_queue_state;
+	default:
+		return false;
+	}
 }
 
 bool gtu_fault_disable(struct gtu_dev *dev)

@@ -177,6 +177,7 @@ struct gtu_dev_faults {
 	uint64_t corrupt_completions;
 	uint64_t forge_records;		/* stream records with wrong active lanes, indices, positions, edges */
 	uint64_t no_invalidate;		/* INVALIDATE never completes: the mailbox stays busy */
+	uint64_t no_queue_state;	/* QUEUE_STATE never completes, likewise */
 	uint64_t refuse_disable;	/* QUEUE_DISABLE and CTX_DISABLE do nothing: E_INDEX */
 	uint64_t stuck_reset;		/* a reset never completes: the device is never ready again */
 	uint64_t power_loss;		/* a function-level reset acts as power-on: random data in the aperture */

@@ -172,7 +172,7 @@ void gtu_mailbox(struct gtu_dev *dev, uint32_t command)
 	if (dev->mbox_status & GTU_MBOX_BUSY)
 		return;
 	memset(dev->mbox_result, 0, sizeof(dev->mbox_result));
-	if (dev->faulty && command == GTU_MBOX_INVALIDATE && gtu_fault_invalidate(dev)) {
+	if (dev->faulty && gtu_fault_unanswered(dev, command)) {
 		dev->mbox_status = GTU_MBOX_BUSY;
 		return;
 	}

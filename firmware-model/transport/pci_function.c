@@ -418,6 +418,7 @@ struct pci_function *pci_function_create(const struct pci_setup *setup, struct g
 		.corrupt_completions = setup->fault[PCI_FAULT_CORRUPT],
 		.forge_records = setup->fault[PCI_FAULT_FORGE],
 		.no_invalidate = setup->fault[PCI_FAULT_NO_INVALIDATE],
+		.no_queue_state = setup->fault[PCI_FAULT_NO_QUEUE_STATE],
 		.stuck_reset = setup->fault[PCI_FAULT_STUCK_RESET],
 		.refuse_disable = setup->fault[PCI_FAULT_REFUSE_DISABLE],
 		.power_loss = setup->fault[PCI_FAULT_POWER_LOSS],

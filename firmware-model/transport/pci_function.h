@@ -32,6 +32,7 @@ enum pci_fault {
 	PCI_FAULT_CORRUPT,	/* from the n-th completion on, completions, events and status are wrong */
 	PCI_FAULT_FORGE,	/* from the n-th record on, records of streams are wrong */
 	PCI_FAULT_NO_INVALIDATE, /* from the n-th on, INVALIDATE never completes */
+	PCI_FAULT_NO_QUEUE_STATE, /* from the n-th on, QUEUE_STATE never completes */
 	PCI_FAULT_STUCK_RESET,	/* from the n-th on, resets do not end */
 	PCI_FAULT_KEEP_MASTER,	/* from the n-th time on, clearing bus mastering has no effect */
 	PCI_FAULT_REFUSE_DISABLE, /* from the n-th on, QUEUE_DISABLE and CTX_DISABLE are refused */

@@ -53,8 +53,8 @@ struct server {
 };
 
 static const char *const fault_names[] = { "lose-irq", "stall", "all-ones", "die-at", "corrupt-completions",
-					   "forge-records", "no-invalidate", "stuck-reset", "keep-master",
-					   "refuse-disable", "power-loss", NULL };
+					   "forge-records", "no-invalidate", "no-queue-state", "stuck-reset",
+					   "keep-master", "refuse-disable", "power-loss", NULL };
 _Static_assert(sizeof(fault_names) / sizeof(fault_names[0]) == PCI_FAULTS + 1, "every fault needs a name");
 
 static void help(void)
@@ -88,6 +88,7 @@ static void help(void)
 	     "                      forge-records  from the N-th on, records of streams have other lanes active,\n"
 	     "                                 and other indices, positions or edges in them\n"
 	     "                      no-invalidate  the N-th INVALIDATE and all later ones never complete\n"
+	     "                      no-queue-state  the same for QUEUE_STATE\n"
 	     "                      stuck-reset  from the N-th reset on the device does not come back\n"
 	     "                      keep-master  from the N-th time on, clearing bus mastering has no effect\n"
 	     "                      refuse-disable  the N-th QUEUE_DISABLE or CTX_DISABLE and all later ones are\n"

@@ -156,7 +156,8 @@ faulty_guest() {
 			"no-invalidate --fault stuck-reset=3" refuse-disable "refuse-disable --without regions"; do
 		arguments+=(--also "--fault $fault")
 	done
-	arguments+=(--also absent_units=iru,aperture_bytes=4096,caps_off=stream-events --also "--bug fdt-crc")
+	arguments+=(--also absent_units=iru,aperture_bytes=4096,caps_off=stream-events --also "--bug fdt-crc"
+		--also "--fault no-queue-state")
 	for fault in stuck-reset all-ones=1 all-ones=2 all-ones=5 all-ones=20 all-ones=300 stall=3; do
 		arguments+=(--also "--fault $fault")
 	done
@@ -185,7 +186,8 @@ faulty_guest() {
 	done
 	arguments+=(--file "$kselftests/death_test")
 	for test in no-invalidate:12:deadline_beside_a_slow_call no-invalidate:12:mailbox_timeout \
-			no-invalidate:12:dump_beside_a_slow_call stuck-reset:13:no_doorbell_in_reset refuse-disable:14:refusal_is_not_quiet \
+			no-invalidate:12:dump_beside_a_slow_call no-queue-state:18:hang_without_an_answer \
+			stuck-reset:13:no_doorbell_in_reset refuse-disable:14:refusal_is_not_quiet \
 			refuse-disable:15:events_of_submitted_jobs refuse-disable:15:refused_stop_keeps_memory; do
 		IFS=: read -r fault device test <<<"$test"
 		arguments+=(--test "death-$test=GTU_FAULT=$fault GTU_DEVICE=/dev/gtu$device death_test $test")

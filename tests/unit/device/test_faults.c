@@ -148,6 +148,20 @@ TEST(an_invalidate_that_never_completes)
 	fx_command(f, GTU_MBOX_NOP, 0, NULL);
 }
 
+TEST(a_query_that_never_completes)
+{
+	struct fx *f = fx_open(NULL, 1);
+	const uint64_t queue = 0, region[2] = { 0, 3 };
+
+	gtu_dev_set_faults(f->dev, &(struct gtu_dev_faults){ .no_queue_state = 2 });
+	fx_command(f, GTU_MBOX_QUEUE_STATE, 1, &queue);
+	fx_command(f, GTU_MBOX_INVALIDATE, 2, region);
+	fx_mailbox(f, GTU_MBOX_QUEUE_STATE, 1, &queue);
+	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_BUSY);
+	gtu_dev_reset(f->dev);
+	fx_command(f, GTU_MBOX_NOP, 0, NULL);
+}
+
 TEST(a_reset_that_never_completes)
 {
 	struct fx *f = fx_open(NULL, 1);

@@ -77,6 +77,30 @@ int gpu_sssp_check(const struct gpu_run *r, uint64_t base);
 /* Choose for a graph of @n vertices, @m edges and these weights; a width of buckets that the caller gives stays. */
 void gpu_sssp_choose(struct gpu_distances *d, const struct gpu_run *r, uint64_t n, uint64_t m, double least, double most,
 		     double mean);
+/* Numbers of one or two bytes of all vertices' distances, of kernels/sssp_final.cuh. */
+struct gpu_numbers {
+	uint32_t bits;			/* 8 or 16; 0: distances or lists are not such that these kernels serve */
+	CUdeviceptr number, open, bucket;
+};
+/* Choose n->bits by the greatest weight; the caller has checked that lists are on the card, and buckets expanded once. */
+void gpu_numbers_choose(struct gpu_numbers *n, const struct gpu_distances *d, double most);
+/* Allocate them for all vertices, none of which is reached. */
+int gpu_numbers_begin(struct gpu_run *r, struct gpu_numbers *n);
+/* Give @source the distance 0. */
+int gpu_numbers_source(struct gpu_run *r, const struct gpu_numbers *n, uint64_t source);
+const char *gpu_numbers_suffix(const struct gpu_numbers *n);
+/* Whether the vertices that are not final, of @left edges, should pull, instead of the bucket's, of @edges. */
+bool gpu_numbers_pull(const struct gpu_run *r, uint64_t edges, uint64_t left);
+/* Expand a bucket, of which the run's range has @items in @queue, one way or the other. */
+int gpu_numbers_expand(struct gpu_run *r, const struct gpu_distances *d, struct gpu_numbers *n, CUdeviceptr queue, uint64_t items,
+		       bool pulls, uint64_t left);
+
+/* Whether a bucket of @items, with @left vertices reached beyond it, is left to the loops for few vertices. */
+struct gpu_smalls {
+	uint64_t reached, count;	/* as @left of the bucket before; small buckets in a row */
+};
+bool gpu_smalls(struct gpu_smalls *s, uint64_t items, uint64_t left);
+
 /* As gpu_bfs_result(). */
 int gpu_sssp_result(struct gpu_run *r, const struct gpu_distances *d, CUdeviceptr distance, const uint64_t *row, uint64_t n,
 		    double *result);

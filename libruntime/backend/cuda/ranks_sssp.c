@@ -4,6 +4,10 @@
  * every vertex. Before the vertices below the bound are expanded, it sends those distances of other ranks' vertices that
  * fell below it to the owners, who alone expand them. If buckets are no wider than the least weight, a bucket is expanded
  * once: no path to one of its vertices leads over another one.
+ *
+ * Where kernels read the other cards' memory, and the lists are on the cards, the first buckets are those of
+ * kernels/sssp_final.cuh: each card lowers numbers of all vertices, and an owner takes the lowest of its vertices from all
+ * cards.
  */
 #include "parts.h"
 #include "ranks.h"
@@ -22,6 +26,9 @@ struct paths {
 	CUdeviceptr fell;		/* bits of others' vertices to send */
 	CUdeviceptr queue, outbox;
 	uint64_t items, min;		/* due below the bound; the least distance due above it */
+	struct gpu_numbers numbers;	/* of all vertices; those of own ones are complete, */
+	CUdeviceptr at;			/* and the other cards' are at these addresses */
+	uint64_t base;			/* distances below are final, though not noted as expanded */
 };
 
 /* The type of distances and the width of buckets: the same on all ranks, and that of one device. Collective. */
@@ -33,8 +40,12 @@ static int set_parameters(struct paths *s)
 	const bool edges = k->r.g->m;
 	double least = edges ? p->weight_min : INFINITY, most = edges ? p->weight_max : 0;
 	double sum = edges ? p->weight_mean * (double)k->r.g->m : 0, falling;
-	uint64_t on_card = k->r.gpu->placement.edges == GTU_EDGES_DEVICE;
-	int rc = gtu_agree(k->x, gpu_sssp_check(&k->r, edges ? g->row[k->first] : 0), &on_card, 1);
+	/* ranks whose lists are on the card, and of them those with plain lists */
+	uint64_t on_card[2] = { k->r.gpu->placement.edges == GTU_EDGES_DEVICE };
+	int rc;
+
+	on_card[1] = on_card[0] && k->r.gpu->placement.edge_bytes;
+	rc = gtu_agree(k->x, gpu_sssp_check(&k->r, edges ? g->row[k->first] : 0), on_card, 2);
 
 	/* the least weight is the negative of the largest negative one */
 	falling = -least;
@@ -47,7 +58,9 @@ static int set_parameters(struct paths *s)
 	if (!rc)
 		gpu_sssp_choose(&s->of, &k->r, g->n, g->m, -falling, most, g->m ? sum / (double)g->m : 0);
 	s->once = s->of.delta <= -falling;
-	s->keeps = s->once && on_card == k->size;
+	s->keeps = s->once && on_card[0] == k->size;
+	if (s->keeps && on_card[1] == k->size && gpu_link_loads(k))
+		gpu_numbers_choose(&s->numbers, &s->of, most);
 	return rc;
 }
 
@@ -104,8 +117,7 @@ static int collect(struct paths *s, uint64_t bound)
 	struct gpu_run *r = &k->r;
 	/* by the vertices' numbers */
 	CUdeviceptr expanded = s->expanded - s->of.width * k->first;
-	uint64_t least = 0;
-	void *due[] = { &s->distance, &expanded, &least, &bound, &s->queue, &s->settled, NULL };
+	void *due[] = { &s->distance, &expanded, &s->base, &bound, &s->queue, &s->settled, NULL };
 	int rc = gpu_run_launch_vertices(r, &r->graph, "sssp_collect", width_suffix(s), true, due);
 
 	if (!rc)
@@ -135,21 +147,122 @@ static int prepare(struct paths *s)
 	s->settled = s->keeps ? gpu_bits_at(k, &s->final, 0) : 0;
 	if (!rc && s->keeps)
 		rc = gpu_fill(k->r.gpu, s->settled, 0, bits, k->r.err);
+	if (!rc && s->numbers.bits)
+		rc = gpu_numbers_begin(&k->r, &s->numbers);
+	if (!rc && s->numbers.bits)
+		rc = gpu_run_allocate(&k->r, &(struct gpu_part){ "addresses", 8ull * k->size, &s->at }, 1);
 	/* the owner alone knows the source */
-	if (!rc && source >= k->first && source < k->end)
+	if (!rc && source >= k->first && source < k->end) {
 		rc = gpu_upload(k->r.gpu, s->distance + source * s->of.width, &zero, s->of.width, k->r.err);
+		if (!rc && s->numbers.bits)
+			rc = gpu_numbers_source(&k->r, &s->numbers, source);
+	}
 	return rc ? rc : gpu_wait(k->r.gpu, "setting up", k->r.err);
+}
+
+/* Let kernels read the numbers of all cards. Collective. */
+static int share_numbers(struct paths *s)
+{
+	struct gpu_ranks *k = s->k;
+	int rc = gpu_link_addresses(k, s->numbers.number, k->send);
+
+	return rc ? rc : gpu_upload(k->r.gpu, s->at, k->send, 8ull * k->size, k->r.err);
+}
+
+/* Know the numbers of other ranks' vertices, too. What is known here of them without that is no lower than they are. */
+static int take_numbers(struct paths *s, uint32_t width)
+{
+	struct gpu_ranks *k = s->k;
+	struct gpu_numbers *n = &s->numbers;
+	void *args[] = { &n->number, &s->at, &k->cuts, &k->size, &width, &n->open, &n->bucket, NULL };
+
+	gtu_exchange_count(k->x, GTU_CARGO_VALUES, (k->size - 1) * k->own * n->bits / 8);
+	return gpu_run_launch(&k->r, "ranks_numbers", gpu_numbers_suffix(n), false, k->r.graph.n / 4 + 1, args);
+}
+
+/*
+ * Buckets of final distances, as run_finals() of sssp.c, until no vertex is due (*done) or few are. A card lowers numbers
+ * after all agreed that the owners' are complete, and an owner reads them after all agreed that they are lowered; what it
+ * finds lower before is a distance all the same. Collective.
+ */
+static int run_finals(struct paths *s, int rc, bool *done)
+{
+	struct gpu_ranks *k = s->k;
+	struct gpu_run *r = &k->r;
+	struct gpu_numbers *n = &s->numbers;
+	struct gpu_smalls smalls = { 0 };
+	uint32_t width = (uint32_t)distance_above(s->of.type, 0, s->of.delta), above = 0;
+	uint64_t base = 0, left = k->run->graph->m, none = 0;
+	void *next[] = { &n->number, &s->at, &k->size, &above, &width, &base, &s->distance, &s->queue, NULL },
+	     *flush[] = { &n->number, &base, &s->distance, NULL };
+	bool pulls;
+
+	rc = gtu_agree(k->x, rc, &none, 1);
+	if (!rc)
+		rc = share_numbers(s);
+	for (;;) {
+		uint64_t sum[3] = { 0 }, min;
+
+		if (!rc)
+			rc = gpu_run_clear(r);
+		if (!rc)
+			rc = gpu_run_launch(r, "ranks_bucket", gpu_numbers_suffix(n), true, k->own / 4 + 64, next);
+		if (!rc)
+			rc = gpu_run_read(r);
+		gtu_exchange_count(k->x, GTU_CARGO_VALUES, (r->graph.n - k->own) * n->bits / 8);
+		s->items = r->counters.items;
+		sum[0] = s->items;
+		sum[1] = r->counters.left;
+		sum[2] = r->counters.edges;
+		min = ~r->counters.not_min;
+		rc = gtu_agree(k->x, rc, sum, 3);
+		if (rc)
+			return rc;
+		*done = !sum[0] && !sum[1];
+		if (*done)
+			return 0;
+		if (!sum[0]) {
+			rc = gtu_reduce(k->x, GTU_MIN_U64, &min);
+			above = (uint32_t)min - 1;
+			base += above;
+			continue;
+		}
+		if (gpu_smalls(&smalls, sum[0], sum[1]))
+			break;
+		left -= sum[2] < left ? sum[2] : left;
+		pulls = gpu_numbers_pull(r, sum[2], left);
+		/* a large bucket leads to many vertices that are final */
+		if (pulls || sum[2] > r->graph.n / 8)
+			rc = take_numbers(s, width);
+		if (!rc)
+			rc = gpu_numbers_expand(r, &s->of, n, s->queue, s->items, pulls, left);
+		if (!rc)
+			rc = gpu_wait(r->gpu, r->name, r->err);
+		gpu_run_iteration(r, sum[0]);
+		rc = gtu_agree(k->x, rc, &none, 1);
+		above = width;
+		base += width;
+	}
+	s->base = base;
+	return gtu_agree(k->x, gpu_run_launch(r, "sssp_flush", gpu_numbers_suffix(n), false, k->own, flush), &none, 1);
 }
 
 static int search(struct paths *s)
 {
 	struct gpu_ranks *k = s->k;
 	struct gpu_run *r = &k->r;
-	uint64_t bound = distance_above(s->of.type, 0, s->of.delta), items;
+	uint64_t bound, items;
 	void *relax[] = { &s->distance, &s->settled, &s->fell, NULL };
+	bool done = false;
 	int rc = prepare(s);
 
 	gtu_phase(&r->phases, "traverse");
+	if (s->numbers.bits) {
+		rc = run_finals(s, rc, &done);
+		if (rc || done)
+			return rc;
+	}
+	bound = distance_above(s->of.type, s->base, s->of.delta);
 	for (;;) {
 		/* a rank that failed tells the others with the lengths */
 		rc = rc ? gpu_ranks_words(k, 0, k->own, rc) : exchange(s, bound);

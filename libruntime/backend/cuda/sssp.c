@@ -26,8 +26,7 @@ struct sssp {
 	bool once;			/* the bucket is no wider than the minimum weight */
 	CUdeviceptr distance, expanded, queue, active[2];
 	CUdeviceptr settled;		/* a bit for each vertex whose distance is final; 0: buckets are too wide to know */
-	CUdeviceptr number, open, bucket; /* of kernels/sssp_final.cuh; number 0: its kernels do not serve */
-	uint32_t number_bits;		/* 8 or 16 */
+	struct gpu_numbers numbers;
 	uint64_t final;			/* distances below are final, though not noted as expanded */
 	CUdeviceptr near, far;		/* two queues each, of steps that stay on the GPU; 0: compressed lists */
 };
@@ -108,23 +107,67 @@ static int loop_steps(struct sssp *s, uint64_t *bound, bool *small, bool *done)
 	return rc;
 }
 
-/* Expand a bucket of @items and @edges, by its vertices or by those whose distance is not final, of @left edges. */
-static int expand(struct sssp *s, uint64_t items, uint64_t edges, uint64_t left)
+/* ---- Numbers of distances ---------------------------------------------------------------------------- */
+
+void gpu_numbers_choose(struct gpu_numbers *n, const struct gpu_distances *d, double most)
 {
-	struct gpu_run *r = &s->r;
+	/* all distances that are not final lie within the greatest weight of a bucket */
+	most += d->delta + 2;
+	n->bits = d->type != DISTANCE_U32 || most > UINT16_MAX ? 0 : most <= UINT8_MAX ? 8 : 16;
+}
+
+const char *gpu_numbers_suffix(const struct gpu_numbers *n)
+{
+	return n->bits == 8 ? "_8" : "_16";
+}
+
+int gpu_numbers_begin(struct gpu_run *r, struct gpu_numbers *n)
+{
+	const uint64_t bits = (r->graph.n + GPU_BLOCK) / 8, bytes = (r->graph.n + 4) * n->bits / 8;
+	int rc = gpu_run_allocate(r, (struct gpu_part[]){
+		{ "numbers of distances", bytes, &n->number }, { "vertices of no bucket", bits, &n->open },
+		{ "vertices of a bucket", bits, &n->bucket } }, 3);
+
+	return rc ? rc : gpu_fill(r->gpu, n->number, 0xff, bytes, r->err);
+}
+
+int gpu_numbers_source(struct gpu_run *r, const struct gpu_numbers *n, uint64_t source)
+{
+	const uint16_t first = 1;
+
+	return gpu_upload(r->gpu, n->number + source * n->bits / 8, &first, n->bits / 8, r->err);
+}
+
+bool gpu_numbers_pull(const struct gpu_run *r, uint64_t edges, uint64_t left)
+{
+	return r->undirected && (double)left * PULL_EDGE + (double)r->graph.n * PULL_VERTEX < (double)edges;
+}
+
+int gpu_numbers_expand(struct gpu_run *r, const struct gpu_distances *d, struct gpu_numbers *n, CUdeviceptr queue, uint64_t items,
+		       bool pulls, uint64_t left)
+{
 	CUdeviceptr isolated = r->gpu->placed.isolated.device;
-	void *push[] = { &s->number, NULL }, *pull[] = { &s->number, &s->open, &isolated, &s->bucket, &s->queue, NULL },
-	     *longs[] = { &s->queue, &s->number, &s->bucket, NULL };
-	char kernel[sizeof(s->of.kernel) + 12];
+	void *push[] = { &n->number, NULL }, *pull[] = { &n->number, &n->open, &isolated, &n->bucket, &queue, NULL },
+	     *longs[] = { &queue, &n->number, &n->bucket, NULL };
+	char kernel[sizeof(d->kernel) + 12];
 	int rc;
 
-	snprintf(kernel, sizeof(kernel), "%s_%u", s->of.kernel, s->number_bits);
-	if (!r->undirected || (double)left * PULL_EDGE + (double)r->graph.n * PULL_VERTEX >= (double)edges)
-		return gpu_run_launch_items(r, &r->graph, "sssp_push", kernel, s->queue, items, push);
+	snprintf(kernel, sizeof(kernel), "%s%s", d->kernel, gpu_numbers_suffix(n));
+	if (!pulls)
+		return gpu_run_launch_items(r, &r->graph, "sssp_push", kernel, queue, items, push);
 	rc = gpu_run_clear(r);
 	if (!rc)
 		rc = gpu_run_launch(r, "sssp_pull", kernel, true, r->graph.n / 4 + 1, pull);
 	return rc ? rc : gpu_run_launch(r, "sssp_pull_long", kernel, true, left, longs);
+}
+
+bool gpu_smalls(struct gpu_smalls *s, uint64_t items, uint64_t left)
+{
+	const uint64_t before = s->reached;
+
+	s->reached = left;
+	s->count = items <= SMALL ? s->count + 1 : 0;
+	return s->count && (s->count > SMALLS || (left <= GPU_LOOP_FAR / 8 && left < before));
 }
 
 /*
@@ -134,34 +177,33 @@ static int expand(struct sssp *s, uint64_t items, uint64_t edges, uint64_t left)
 static int run_finals(struct sssp *s, bool *done)
 {
 	struct gpu_run *r = &s->r;
-	const char *bits = s->number_bits == 8 ? "_8" : "_16";
+	struct gpu_numbers *n = &s->numbers;
+	struct gpu_smalls smalls = { 0 };
 	uint32_t width = (uint32_t)distance_above(s->of.type, 0, s->of.delta), above = 0;
-	uint64_t base = 0, left = r->graph.m, reached = 0, items, smalls = 0;
-	void *next[] = { &s->number, &above, &width, &base, &s->distance, &s->queue, &s->open, &s->bucket, NULL },
-	     *flush[] = { &s->number, &base, &s->distance, NULL };
+	uint64_t base = 0, left = r->graph.m, edges;
+	void *next[] = { &n->number, &above, &width, &base, &s->distance, &s->queue, &n->open, &n->bucket, NULL },
+	     *flush[] = { &n->number, &base, &s->distance, NULL };
 	int rc;
 
 	for (;;) {
 		rc = gpu_run_clear(r);
 		if (!rc)
-			rc = gpu_run_launch(r, "sssp_bucket", bits, true, r->graph.n / 4 + 1, next);
+			rc = gpu_run_launch(r, "sssp_bucket", gpu_numbers_suffix(n), true, r->graph.n / 4 + 1, next);
 		if (!rc)
 			rc = gpu_run_read(r);
-		items = r->counters.items;
-		*done = !items && !r->counters.left;
+		*done = !r->counters.items && !r->counters.left;
 		if (rc || *done)
 			return rc;
-		if (!items) {
+		if (!r->counters.items) {
 			above = (uint32_t)~r->counters.not_min - 1;
 			base += above;
 			continue;
 		}
-		smalls = items <= SMALL ? smalls + 1 : 0;
-		if (smalls && (smalls > SMALLS || (r->counters.left <= GPU_LOOP_FAR / 8 && r->counters.left < reached)))
+		if (gpu_smalls(&smalls, r->counters.items, r->counters.left))
 			break;
-		reached = r->counters.left;
-		left -= r->counters.edges < left ? r->counters.edges : left;
-		rc = expand(s, items, r->counters.edges, left);
+		edges = r->counters.edges;
+		left -= edges < left ? edges : left;
+		rc = gpu_numbers_expand(r, &s->of, n, s->queue, r->counters.items, gpu_numbers_pull(r, edges, left), left);
 		if (rc)
 			return rc;
 		r->stats->iterations++;
@@ -169,7 +211,7 @@ static int run_finals(struct sssp *s, bool *done)
 		base += width;
 	}
 	s->final = base;
-	return gpu_run_launch(r, "sssp_flush", bits, false, r->graph.n, flush);
+	return gpu_run_launch(r, "sssp_flush", gpu_numbers_suffix(n), false, r->graph.n, flush);
 }
 
 static int run_buckets(struct sssp *s)
@@ -180,7 +222,7 @@ static int run_buckets(struct sssp *s)
 	CUdeviceptr fell = 0;
 	void *relax[] = { &s->distance, &s->settled, &fell, NULL };
 	bool small, done = false;
-	int rc = s->number ? run_finals(s, &done) : 0;
+	int rc = s->numbers.bits ? run_finals(s, &done) : 0;
 
 	if (rc || done)
 		return rc;
@@ -242,35 +284,19 @@ static int run_paper_kernels(struct sssp *s)
 	return rc;
 }
 
-/* Bits of the numbers that have all distances within the greatest weight of a bucket; 0: run_finals() does not serve. */
-static uint32_t number_bits(const struct sssp *s)
-{
-	const struct gpu_run *r = &s->r;
-	const double most = s->of.delta + r->gpu->placed.weight_max + 2;
-
-	if (!s->once || r->opt->kernel != GTU_KERNEL_AUTO || r->gpu->placement.edges != GTU_EDGES_DEVICE ||
-	    !r->gpu->placement.edge_bytes || s->of.type != DISTANCE_U32 || !r->whole || most > UINT16_MAX)
-		return 0;
-	return most <= UINT8_MAX ? 8 : 16;
-}
-
 static int prepare(struct sssp *s)
 {
 	struct gpu_run *r = &s->r;
 	uint64_t n = r->graph.n, zero = 0, source = r->opt->source;
 	uint32_t width = s->of.width;
 	bool paper_kernels = r->opt->kernel != GTU_KERNEL_AUTO;
+	bool settles = s->once && !paper_kernels && r->gpu->placement.edges == GTU_EDGES_DEVICE;
 	uint8_t one = 1;
-	uint16_t first = 1;
 	const struct gpu_part part[] = {
 		{ "distances", n * width, &s->distance }, { "expanded vertices", n * width, &s->expanded },
 		{ "queue", gpu_run_queue_bytes(r), &s->queue },
 		{ "near queues", 2 * 4 * GPU_LOOP_ITEMS, &s->near }, { "far queues", 2 * 4ull * GPU_LOOP_FAR, &s->far },
-	}, final[] = {
-		{ "settled vertices", (n + GPU_BLOCK) / 8, &s->settled },
-		{ "numbers of distances", (n + 4) * s->number_bits / 8, &s->number },
-		{ "vertices of no bucket", (n + GPU_BLOCK) / 8, &s->open }, { "vertices of a bucket", (n + GPU_BLOCK) / 8, &s->bucket },
-	}, paper[] = {
+	}, settled = { "settled vertices", (n + GPU_BLOCK) / 8, &s->settled }, paper[] = {
 		{ "distances", n * width, &s->distance }, { "active vertices", n, &s->active[0] },
 		{ "vertices active next", n, &s->active[1] },
 	};
@@ -278,14 +304,16 @@ static int prepare(struct sssp *s)
 	int rc = gpu_run_allocate(r, paper_kernels ? paper : part, paper_kernels || !r->gpu->placement.edge_bytes ? 3 : 5);
 
 	/* over the link, the time goes into reading the lists */
-	if (!rc && s->once && !paper_kernels && r->gpu->placement.edges == GTU_EDGES_DEVICE)
-		rc = gpu_run_allocate(r, final, s->number_bits ? 4 : 1);
-	if (!rc && s->settled)
-		rc = gpu_fill(r->gpu, s->settled, 0, final[0].bytes, r->err);
-	if (!rc && s->number)
-		rc = gpu_fill(r->gpu, s->number, 0xff, final[1].bytes, r->err);
-	if (!rc && s->number)
-		rc = gpu_upload(r->gpu, s->number + source * s->number_bits / 8, &first, s->number_bits / 8, r->err);
+	if (!rc && settles)
+		rc = gpu_run_allocate(r, &settled, 1);
+	if (!rc && settles)
+		rc = gpu_fill(r->gpu, s->settled, 0, settled.bytes, r->err);
+	if (settles && r->gpu->placement.edge_bytes && r->whole)
+		gpu_numbers_choose(&s->numbers, &s->of, r->gpu->placed.weight_max);
+	if (!rc && s->numbers.bits)
+		rc = gpu_numbers_begin(r, &s->numbers);
+	if (!rc && s->numbers.bits)
+		rc = gpu_numbers_source(r, &s->numbers, source);
 	if (!rc)
 		rc = gpu_fill(r->gpu, s->distance, 0xff, n * width, r->err);
 	if (!rc)
@@ -353,7 +381,6 @@ int gpu_sssp(struct gtu_device *dev, const struct gtu_algorithm_options *opt, vo
 	if (!rc) {
 		gpu_sssp_choose(&s.of, &s.r, s.r.g->n, s.r.g->m, p->weight_min, p->weight_max, p->weight_mean);
 		s.once = s.of.delta <= p->weight_min;
-		s.number_bits = number_bits(&s);
 		rc = prepare(&s);
 	}
 	if (!rc)

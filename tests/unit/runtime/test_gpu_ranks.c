@@ -255,9 +255,9 @@ TEST(a_hub_at_a_boundary)
 }
 
 /* A random graph whose weights are at least @least. */
-static struct gtu_graph *weighted(uint32_t type, uint32_t direction, uint32_t least)
+static struct gtu_graph *weighted(uint64_t n, uint64_t m, uint32_t type, uint32_t direction, uint32_t least)
 {
-	struct edges e = one_shape(300, 2500);
+	struct edges e = one_shape(n, m);
 	uint32_t *integer = test_alloc(e.m, 4);
 	float *narrow = test_alloc(e.m, 4);
 	double *wide = test_alloc(e.m, 8);
@@ -306,9 +306,9 @@ TEST(random_weights)
 	open_fakes();
 	for (unsigned type = GTU_WEIGHT_U32; type <= GTU_WEIGHT_F64; type++) {
 		open_list("cuda:0,1,2");
-		run_all(weighted(type, GTU_UNDIRECTED, 0));
+		run_all(weighted(300, 2500, type, GTU_UNDIRECTED, 0));
 		/* distances of 8 bytes */
-		run_all(weighted(type, GTU_DIRECTED, 1u << 30));
+		run_all(weighted(300, 2500, type, GTU_DIRECTED, 1u << 30));
 		close_list("NCCL");
 	}
 }
@@ -330,6 +330,47 @@ TEST(placements)
 		CHECK_EQ(gtu_get_placement(over)->edges, place[i / 2].edges);
 		run_all(g);
 		close_list("NCCL");
+	}
+}
+
+/*
+ * Buckets that are expanded once, of lists on the cards. Integer distances are numbers of one or two bytes, which owners take
+ * from all cards.
+ */
+TEST(distances_by_loads)
+{
+	static const struct {
+		uint32_t type, least, direction;
+		uint64_t n, m;
+	} of[] = { { GTU_WEIGHT_U32, 8, GTU_UNDIRECTED, 3001, 60000 }, { GTU_WEIGHT_U32, 8, GTU_DIRECTED, 300, 2500 },
+		   { GTU_WEIGHT_U32, 300, GTU_UNDIRECTED, 1000, 9000 }, { GTU_WEIGHT_U32, 8, GTU_UNDIRECTED, 3, 4 } };
+	struct gtu_placement_options place = { .edges = GTU_EDGES_DEVICE };
+	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU };
+	struct gtu_ranks_traffic traffic;
+
+	open_fakes();
+	by = GTU_EXCHANGE_LOADS;
+	for (unsigned i = 0; i < LENGTH(of); i++) {
+		void *mark = test_mark();
+		const struct gtu_graph *g = weighted(of[i].n, of[i].m, of[i].type, of[i].direction, of[i].least);
+		double *real = test_alloc(g->n, 8), *wanted = test_alloc(g->n, 8);
+
+		opt.source = busiest(g);
+		opt.delta = of[i].type == GTU_WEIGHT_U32 ? of[i].least : (float)of[i].least / 7;
+		CHECK(!reference_sssp(g, opt.source, wanted));
+		for (unsigned k = FIRST_LIST; k < LENGTH(lists); k += NEXT_LIST / 2 + FIRST_LIST / 2) {
+			open_list(lists[k]);
+			place.edge_bytes = k % 2 ? 8 : 4;
+			OK(gtu_placement_create(over, g, &place, &err));
+			CHECKF(!gtu_sssp(over, g, &opt, real, NULL, &err), "%s: %s", over_name, err.text);
+			same_reals(real, wanted, g->n, 0, over_name);
+			/* in each bucket, of which there are two, an owner reads its numbers on each other card */
+			gtu_ranks_get_traffic(over, &traffic);
+			CHECKF(of[i].type != GTU_WEIGHT_U32 || traffic.value_bytes >= 2 * g->n, "%s: %llu bytes", over_name,
+			       (unsigned long long)traffic.value_bytes);
+			close_list("loads");
+		}
+		test_end(mark);
 	}
 }
 
@@ -589,7 +630,7 @@ TEST(what_is_refused)
 	opt.damping = 2;
 	FAILS(gtu_pagerank(over, g, &opt, (double *)value, NULL, &err), GTU_ERR_USAGE, "damping");
 	opt.damping = 0;
-	bad = weighted(GTU_WEIGHT_F32, GTU_DIRECTED, 0);
+	bad = weighted(300, 2500, GTU_WEIGHT_F32, GTU_DIRECTED, 0);
 	((float *)(uintptr_t)bad->weight)[bad->m - 1] = -1;
 	FAILS(gtu_sssp(over, bad, &opt, (double *)value, NULL, &err), GTU_ERR_INPUT, "is -1: weights must be 0 or more");
 	((float *)(uintptr_t)bad->weight)[bad->m - 1] = INFINITY;

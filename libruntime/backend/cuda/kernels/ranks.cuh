@@ -13,7 +13,7 @@
 #include "bfs_card.cuh"
 #include "components.cuh"
 #include "pagerank.cuh"
-#include "sssp.cuh"
+#include "sssp_final.cuh"
 #include "visit.cuh"
 
 /* The last rank whose range starts at or before @v: those before it may be empty. */
@@ -356,6 +356,102 @@ extern "C" __global__ void ranks_send_64(gpu_graph g, const u64 *distance, u32 *
 {
 	ranks_send<u64>(g, distance, fell, bound, settled, cut, ranks, sent, outbox);
 }
+
+/*
+ * sssp_bucket() of own vertices, which become the lowest of their numbers on all cards: @at[rank] is the address of a rank's
+ * numbers. Those of other ranks' vertices stay.
+ */
+template <typename R, typename T>
+__device__ static void ranks_bucket(const gpu_graph &g, T *numbers, const u64 *at, u32 ranks, u32 above, u32 width, u64 base,
+				    u32 *distance, u64 *queue)
+{
+	sssp_bucket<R, T>(g, numbers, above, width, base, distance, queue, (u32 *)0, (u32 *)0, [&](u64 i, four_numbers<T> x) {
+		u32 open = 0, rank, k;
+
+#pragma unroll
+		for (k = 0; k < 4; k++)
+			open |= (u32)(x.of[k] && owns(g, 4 * i + k)) << k;
+		/* most groups of late buckets are final */
+		for (rank = 0; open && rank < ranks; rank++) {
+			const T *theirs = (const T *)at[rank];
+			four_numbers<T> y;
+
+			if (theirs == numbers)
+				continue;
+			y = ((const four_numbers<T> *)theirs)[i];
+#pragma unroll
+			for (k = 0; k < 4; k++)
+				if (open >> k & 1 && y.of[k] < x.of[k])
+					x.of[k] = y.of[k];
+		}
+		return x;
+	});
+}
+
+/*
+ * Take the numbers of other ranks' vertices from their owners' cards. @bucket gets the bits of all vertices of a bucket of
+ * @width, @open those of own vertices beyond it.
+ */
+template <typename T>
+__device__ static void ranks_numbers(const gpu_graph &g, T *numbers, const u64 *at, const u64 *cut, u32 ranks, u32 width,
+				     u32 *open, u32 *bucket)
+{
+	const u64 fours = (g.n + 3) / 4, padded = (fours + 31) & ~31ull;
+
+	for (u64 i = thread_id(); i < padded; i += thread_count()) {
+		four_numbers<T> x = { { 0, 0, 0, 0 } };
+		u32 opens = 0, members = 0, others = 0, k;
+
+#pragma unroll
+		for (k = 0; k < 4; k++)
+			others |= (u32)(4 * i + k < g.n && !owns(g, 4 * i + k)) << k;
+		if (i < fours && others != 15)
+			x = ((const four_numbers<T> *)numbers)[i];
+		if (others) {
+			const u32 owner = owner_of(cut, ranks, 4 * i), last = owner_of(cut, ranks, 4 * i + 3);
+
+			/* a group at a boundary may have vertices of several ranks */
+			if (others == 15 && owner == last)
+				x = ((const four_numbers<T> *)at[owner])[i];
+			for (k = 0; owner != last && k < 4; k++)
+				if (others >> k & 1)
+					x.of[k] = ((const T *)at[owner_of(cut, ranks, 4 * i + k)])[4 * i + k];
+			((four_numbers<T> *)numbers)[i] = x;
+		}
+#pragma unroll
+		for (k = 0; k < 4; k++) {
+			members |= (u32)(x.of[k] && x.of[k] <= width) << k;
+			opens |= (u32)(x.of[k] > width && owns(g, 4 * i + k)) << k;
+		}
+		opens = join_bits(opens);
+		members = join_bits(members);
+		if (lane_id() % 8 == 0 && i < fours) {
+			open[i / 8] = opens;
+			bucket[i / 8] = members;
+		}
+	}
+}
+
+#define RANKS_BUCKET(R, width_name, T, bits)                                                       \
+	extern "C" __global__ void ranks_bucket_##width_name##_##bits(                             \
+		gpu_graph g, T *numbers, const u64 *at, u32 ranks, u32 above, u32 width, u64 base,  \
+		u32 *distance, u64 *queue)                                                         \
+	{                                                                                          \
+		ranks_bucket<R, T>(g, numbers, at, ranks, above, width, base, distance, queue);    \
+	}
+RANKS_BUCKET(u32, 4, uint8_t, 8)
+RANKS_BUCKET(u64, 8, uint8_t, 8)
+RANKS_BUCKET(u32, 4, uint16_t, 16)
+RANKS_BUCKET(u64, 8, uint16_t, 16)
+
+#define RANKS_NUMBERS(T, bits)                                                                     \
+	extern "C" __global__ void ranks_numbers_##bits(gpu_graph g, T *numbers, const u64 *at, const u64 *cut, u32 ranks, \
+							u32 width, u32 *open, u32 *bucket)         \
+	{                                                                                          \
+		ranks_numbers<T>(g, numbers, at, cut, ranks, width, open, bucket);                 \
+	}
+RANKS_NUMBERS(uint8_t, 8)
+RANKS_NUMBERS(uint16_t, 16)
 
 /* ---- Components: labels of all vertices ------------------------------------------------------------- */
 

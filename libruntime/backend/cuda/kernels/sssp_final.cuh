@@ -52,33 +52,41 @@ __device__ static inline u32 join_bits(u32 four)
 	return four;
 }
 
+/* Number @x relative to a base that is @above. */
+template <typename T> __device__ static inline T shift_number(T x, u32 above)
+{
+	return x == none_of<T>() ? x : (T)(x > above ? x - above : 0);
+}
+
 /*
  * Begin the bucket of @width from @base on, which is @above that of the numbers: distances below are final. Queue its
- * vertices, store their distances and set their bits in @bucket, and those of vertices whose distance is not final in @open.
+ * vertices, store their distances and set their bits in @bucket, and those of vertices whose distance is not final in @open
+ * (both may be 0). All of the run's range: f(i, x) is x, or lower where another card has found that of the four numbers i.
  * counters.edges: the sum of the bucket's degrees; .left: vertices reached beyond it; note_min(): the least of their numbers.
  */
-template <typename R, typename T>
+template <typename R, typename T, typename F>
 __device__ static void sssp_bucket(const gpu_graph &g, T *numbers, u32 above, u32 width, u64 base, u32 *distance, u64 *queue,
-				   u32 *open, u32 *bucket)
+				   u32 *open, u32 *bucket, F f)
 {
-	const u64 fours = (g.n + 3) / 4, padded = (fours + 31) & ~31ull;
+	const u64 begin = g.first / 32 * 8, fours = (g.end + 3) / 4, padded = begin + ((fours - begin + 31) & ~31ull);
 	stage q = stage_of(queue, &counters_of(g)->items);
 	u64 vertices = 0, edges = 0, min = ~0ull, other, left = 0;
 
-	for (u64 i = thread_id(); i < padded; i += thread_count()) {
+	for (u64 i = begin + thread_id(); i < padded; i += thread_count()) {
 		four_numbers<T> x = { { none_of<T>(), none_of<T>(), none_of<T>(), none_of<T>() } };
 		u32 opens = 0, mine = 0, items = 0, k, piece;
 		u64 s[4], e[4], at;
 		bool staged;
 
 		if (i < fours)
-			x = ((const four_numbers<T> *)numbers)[i];
+			x = f(i, ((const four_numbers<T> *)numbers)[i]);
 #pragma unroll
 		for (k = 0; k < 4; k++) {
-			if (x.of[k] != none_of<T>())
-				x.of[k] = (T)(x.of[k] > above ? x.of[k] - above : 0);
+			if (4 * i + k < g.first || 4 * i + k >= g.end)
+				continue;
+			x.of[k] = shift_number<T>(x.of[k], above);
 			mine |= (u32)(x.of[k] && x.of[k] <= width) << k;
-			opens |= (u32)(x.of[k] > width && 4 * i + k < g.n) << k;
+			opens |= (u32)(x.of[k] > width) << k;
 			if (x.of[k] > width && x.of[k] != none_of<T>()) {
 				min = x.of[k] < min ? x.of[k] : min;
 				left++;
@@ -86,11 +94,13 @@ __device__ static void sssp_bucket(const gpu_graph &g, T *numbers, u32 above, u3
 		}
 		if (i < fours)
 			((four_numbers<T> *)numbers)[i] = x;
-		opens = join_bits(opens);
-		k = join_bits(mine);
-		if (lane_id() % 8 == 0 && i < fours) {
-			open[i / 8] = opens;
-			bucket[i / 8] = k;
+		if (open) {
+			opens = join_bits(opens);
+			k = join_bits(mine);
+			if (lane_id() % 8 == 0 && i < fours) {
+				open[i / 8] = opens;
+				bucket[i / 8] = k;
+			}
 		}
 		if (!__any_sync(ALL_LANES, mine))
 			continue;
@@ -125,10 +135,10 @@ __device__ static void sssp_bucket(const gpu_graph &g, T *numbers, u32 above, u3
 		note_min(g, min);
 }
 
-/* Store the distances that are not final. */
+/* Store the distances of the run's range that are not final. */
 template <typename T> __device__ static void sssp_flush(const gpu_graph &g, const T *numbers, u64 base, u32 *distance)
 {
-	for (u64 v = thread_id(); v < g.n; v += thread_count())
+	for (u64 v = g.first + thread_id(); v < g.end; v += thread_count())
 		if (numbers[v] && numbers[v] != none_of<T>())
 			distance[v] = (u32)base + numbers[v] - 1;
 }
@@ -302,7 +312,8 @@ __device__ static void sssp_pull_long(const gpu_graph &g, const u64 *queue, T *n
 		gpu_graph g, T *numbers, u32 above, u32 width, u64 base, u32 *distance, u64 *queue, \
 		u32 *open, u32 *bucket)                                                            \
 	{                                                                                          \
-		sssp_bucket<R, T>(g, numbers, above, width, base, distance, queue, open, bucket);  \
+		sssp_bucket<R, T>(g, numbers, above, width, base, distance, queue, open, bucket,   \
+				  [](u64, four_numbers<T> x) { return x; });                       \
 	}
 SSSP_BUCKET(u32, 4, uint8_t, 8)
 SSSP_BUCKET(u64, 8, uint8_t, 8)

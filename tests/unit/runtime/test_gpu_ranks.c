@@ -343,7 +343,8 @@ TEST(distances_by_loads)
 		uint32_t type, least, direction;
 		uint64_t n, m;
 	} of[] = { { GTU_WEIGHT_U32, 8, GTU_UNDIRECTED, 3001, 60000 }, { GTU_WEIGHT_U32, 8, GTU_DIRECTED, 300, 2500 },
-		   { GTU_WEIGHT_U32, 300, GTU_UNDIRECTED, 1000, 9000 }, { GTU_WEIGHT_U32, 8, GTU_UNDIRECTED, 3, 4 } };
+		   { GTU_WEIGHT_U32, 300, GTU_UNDIRECTED, 1000, 9000 }, { GTU_WEIGHT_U32, 8, GTU_UNDIRECTED, 3, 4 },
+		   { GTU_WEIGHT_F32, 8, GTU_UNDIRECTED, 3001, 60000 } };
 	struct gtu_placement_options place = { .edges = GTU_EDGES_DEVICE };
 	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU };
 	struct gtu_ranks_traffic traffic;

@@ -36,14 +36,19 @@ __device__ static inline bool owns(const gpu_graph &g, u64 v)
 	return v >= g.first && v < g.end;
 }
 
-/* The bits of own vertices among the 32 of word @w. */
-__device__ static inline u32 own_bits(const gpu_graph &g, u64 w)
+/* The bits of vertices [first, end) among the 32 of word @w. */
+__device__ static inline u32 bits_of_range(u64 first, u64 end, u64 w)
 {
-	const u64 low = g.first > 32 * w ? g.first - 32 * w : 0, high = g.end > 32 * w ? g.end - 32 * w : 0;
+	const u64 low = first > 32 * w ? first - 32 * w : 0, high = end > 32 * w ? end - 32 * w : 0;
 
 	if (low >= 32 || high <= low)
 		return 0;
 	return ALL_LANES << low & (high < 32 ? (1u << high) - 1 : ALL_LANES);
+}
+
+__device__ static inline u32 own_bits(const gpu_graph &g, u64 w)
+{
+	return bits_of_range(g.first, g.end, w);
 }
 
 /*
@@ -236,10 +241,10 @@ extern "C" __global__ void ranks_join_bits(gpu_graph g, const u64 *at, u64 offse
 	for (u64 w = thread_id(); w < (g.n + 31) / 32; w += thread_count()) {
 		u32 word = 0, i;
 
-		/* a word may have vertices of several ranks */
+		/* a word may have vertices of several ranks, of which each may go on to set bits of the others */
 		for (i = owner_of(cut, ranks, 32 * w); i < ranks && cut[i] < 32 * w + 32; i++)
 			if (cut[i + 1] > 32 * w && cut[i + 1] > cut[i])
-				word |= ((const u32 *)(at[i] + offset))[w - cut[i] / 32];
+				word |= ((const u32 *)(at[i] + offset))[w - cut[i] / 32] & bits_of_range(cut[i], cut[i + 1], w);
 		if (all)
 			all[w] = word;
 		also[w] |= word;

@@ -84,16 +84,20 @@ struct gpu_numbers {
 };
 /* Choose n->bits by the greatest weight; the caller has checked that lists are on the card, and buckets expanded once. */
 void gpu_numbers_choose(struct gpu_numbers *n, const struct gpu_distances *d, double most);
-/* Allocate them for all vertices, none of which is reached. */
-int gpu_numbers_begin(struct gpu_run *r, struct gpu_numbers *n);
+/* Allocate them for all vertices, none of which is reached; those without edges are done with if the graph is @undirected. */
+int gpu_numbers_begin(struct gpu_run *r, struct gpu_numbers *n, bool undirected);
 /* Give @source the distance 0. */
 int gpu_numbers_source(struct gpu_run *r, const struct gpu_numbers *n, uint64_t source);
 const char *gpu_numbers_suffix(const struct gpu_numbers *n);
-/* Whether the vertices that are not final, of @left edges, should pull, instead of the bucket's, of @edges. */
+/* Whether the vertices that are not final, of @left edges, should pull, instead of the bucket's, of @edges: undirected only. */
 bool gpu_numbers_pull(const struct gpu_run *r, uint64_t edges, uint64_t left);
 /* Expand a bucket, of which the run's range has @items in @queue, one way or the other. */
 int gpu_numbers_expand(struct gpu_run *r, const struct gpu_distances *d, struct gpu_numbers *n, CUdeviceptr queue, uint64_t items,
 		       bool pulls, uint64_t left);
+
+/* Buckets of few items: a step over them costs more than reading their lists again, in wider buckets. */
+#define SSSP_SMALL	4096u
+#define SSSP_WIDER	16
 
 /* Whether a bucket of @items, with @left vertices reached beyond it, is left to the loops for few vertices. */
 struct gpu_smalls {

@@ -180,10 +180,8 @@ static int prepare(struct search *s, uint64_t source)
 	s->on_card = at->edges == GTU_EDGES_DEVICE && at->edge_bytes;
 	if (!rc)
 		rc = gpu_bits_begin(k, &s->front, 2);
-	if (!rc)
-		rc = gpu_push_begin(k, &s->push, source, s->undirected);
 	gtu_phase(&k->r.phases, "traverse");
-	return rc;
+	return rc ? rc : gpu_push_begin(k, &s->push, source, s->undirected);
 }
 
 /* Levels until none is left or, of a @component, until the frontier becomes small or does not grow. */

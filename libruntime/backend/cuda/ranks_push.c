@@ -9,16 +9,24 @@
 
 int gpu_push_begin(struct gpu_ranks *k, struct gpu_push *p, uint64_t source, uint32_t skip)
 {
-	const uint32_t zero = 0;
-	CUdeviceptr isolated = k->r.gpu->placed.isolated.device;
+	/* by the vertices' numbers */
+	CUdeviceptr isolated = k->r.gpu->placed.isolated.device, level = p->level - 4 * k->first;
+	uint32_t from = (uint32_t)source;
 	/* all ranks know that the source is reached */
-	void *begin[] = { &isolated, &skip, &source, &p->visited, NULL };
+	void *begin[] = { &isolated, &skip, &source, &p->visited, NULL }, *start[] = { &from, &p->visited, &level, &p->queue[0], NULL };
 	int rc = gpu_fill(k->r.gpu, p->level, 0xff, 4 * k->own, k->r.err);
 
+	p->have_queue = true;
 	if (!rc)
 		rc = gpu_run_launch(&k->r, "ranks_begin", NULL, false, (k->r.graph.n + 31) / 32, begin);
-	if (!rc && source >= k->first && source < k->end)
-		rc = gpu_upload(k->r.gpu, p->level + 4 * (source - k->first), &zero, 4, k->r.err);
+	if (rc || source < k->first || source >= k->end)
+		return rc;
+	rc = gpu_run_clear(&k->r);
+	if (!rc)
+		rc = gpu_run_launch(&k->r, "bfs_start", NULL, true, GPU_BLOCK, start);
+	if (!rc)
+		rc = gpu_run_read(&k->r);
+	p->items = k->r.counters.items;
 	return rc;
 }
 

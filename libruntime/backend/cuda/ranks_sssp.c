@@ -17,6 +17,7 @@
 struct paths {
 	struct gpu_ranks *k;
 	struct gpu_distances of;
+	bool undirected;
 	bool once;			/* a bucket is expanded once */
 	bool keeps;			/* settled vertices, which saves time where the lists are in the cards' memory */
 	CUdeviceptr distance;		/* of all vertices */
@@ -57,6 +58,7 @@ static int set_parameters(struct paths *s)
 		rc = gtu_reduce(k->x, GTU_SUM_F64, &sum);
 	if (!rc)
 		gpu_sssp_choose(&s->of, &k->r, g->n, g->m, -falling, most, g->m ? sum / (double)g->m : 0);
+	s->undirected = !(g->flags & GTU_GRAPH_DIRECTED);
 	s->once = s->of.delta <= -falling;
 	s->keeps = s->once && on_card[0] == k->size;
 	if (s->keeps && on_card[1] == k->size && gpu_link_loads(k))
@@ -69,15 +71,16 @@ static const char *width_suffix(const struct paths *s)
 	return s->of.width == 4 ? "_32" : "_64";
 }
 
-/* Send what fell below @bound to the owners, and take what the others sent. Collective. */
-static int exchange(struct paths *s, uint64_t bound)
+/* Send what fell below @bound to the owners, and take what the others sent; if @wide it is not final yet. Collective. */
+static int exchange(struct paths *s, uint64_t bound, bool wide)
 {
 	struct gpu_ranks *k = s->k;
 	struct gpu_run *r = &k->r;
 	const uint64_t element = 4 + s->of.width;
+	CUdeviceptr settled = wide ? 0 : s->settled;
 	CUdeviceptr inbox;
 	uint64_t count;
-	void *send[] = { &s->distance, &s->fell, &bound, &s->settled, &k->cuts, &k->size, &k->sent, &s->outbox, NULL },
+	void *send[] = { &s->distance, &s->fell, &bound, &settled, &k->cuts, &k->size, &k->sent, &s->outbox, NULL },
 	     *lower[] = { &inbox, &count, &s->distance, NULL };
 	uint32_t i;
 	int rc = gpu_ranks_clear(k);
@@ -110,14 +113,14 @@ static int exchange(struct paths *s, uint64_t bound)
 	return gpu_link_release(k, rc);
 }
 
-/* Queue own vertices due below @bound. */
-static int collect(struct paths *s, uint64_t bound)
+/* Queue own vertices due below @bound, likewise. */
+static int collect(struct paths *s, uint64_t bound, bool wide)
 {
 	struct gpu_ranks *k = s->k;
 	struct gpu_run *r = &k->r;
 	/* by the vertices' numbers */
-	CUdeviceptr expanded = s->expanded - s->of.width * k->first;
-	void *due[] = { &s->distance, &expanded, &s->base, &bound, &s->queue, &s->settled, NULL };
+	CUdeviceptr expanded = s->expanded - s->of.width * k->first, settled = wide ? 0 : s->settled;
+	void *due[] = { &s->distance, &expanded, &s->base, &bound, &s->queue, &settled, NULL };
 	int rc = gpu_run_launch_vertices(r, &r->graph, "sssp_collect", width_suffix(s), true, due);
 
 	if (!rc)
@@ -148,7 +151,7 @@ static int prepare(struct paths *s)
 	if (!rc && s->keeps)
 		rc = gpu_fill(k->r.gpu, s->settled, 0, bits, k->r.err);
 	if (!rc && s->numbers.bits)
-		rc = gpu_numbers_begin(&k->r, &s->numbers);
+		rc = gpu_numbers_begin(&k->r, &s->numbers, s->undirected);
 	if (!rc && s->numbers.bits)
 		rc = gpu_run_allocate(&k->r, &(struct gpu_part){ "addresses", 8ull * k->size, &s->at }, 1);
 	/* the owner alone knows the source */
@@ -177,7 +180,7 @@ static int take_numbers(struct paths *s, uint32_t width)
 	void *args[] = { &n->number, &s->at, &k->cuts, &k->size, &width, &n->open, &n->bucket, NULL };
 
 	gtu_exchange_count(k->x, GTU_CARGO_VALUES, (k->size - 1) * k->own * n->bits / 8);
-	return gpu_run_launch(&k->r, "ranks_numbers", gpu_numbers_suffix(n), false, k->r.graph.n / 4 + 1, args);
+	return gpu_run_launch(&k->r, "ranks_numbers", gpu_numbers_suffix(n), false, k->r.graph.n / 8 + 1, args);
 }
 
 /*
@@ -206,7 +209,7 @@ static int run_finals(struct paths *s, int rc, bool *done)
 		if (!rc)
 			rc = gpu_run_clear(r);
 		if (!rc)
-			rc = gpu_run_launch(r, "ranks_bucket", gpu_numbers_suffix(n), true, k->own / 4 + 64, next);
+			rc = gpu_run_launch(r, "ranks_bucket", gpu_numbers_suffix(n), true, k->own / 8 + 64, next);
 		if (!rc)
 			rc = gpu_run_read(r);
 		gtu_exchange_count(k->x, GTU_CARGO_VALUES, (r->graph.n - k->own) * n->bits / 8);
@@ -230,7 +233,7 @@ static int run_finals(struct paths *s, int rc, bool *done)
 		if (gpu_smalls(&smalls, sum[0], sum[1]))
 			break;
 		left -= sum[2] < left ? sum[2] : left;
-		pulls = gpu_numbers_pull(r, sum[2], left);
+		pulls = s->undirected && gpu_numbers_pull(r, sum[2], left);
 		/* a large bucket leads to many vertices that are final */
 		if (pulls || sum[2] > r->graph.n / 8)
 			rc = take_numbers(s, width);
@@ -253,7 +256,7 @@ static int search(struct paths *s)
 	struct gpu_run *r = &k->r;
 	uint64_t bound, items;
 	void *relax[] = { &s->distance, &s->settled, &s->fell, NULL };
-	bool done = false;
+	bool done = false, wide, few = false;
 	int rc = prepare(s);
 
 	gtu_phase(&r->phases, "traverse");
@@ -262,13 +265,15 @@ static int search(struct paths *s)
 		if (rc || done)
 			return rc;
 	}
-	bound = distance_above(s->of.type, s->base, s->of.delta);
+	/* else few vertices are due */
+	wide = s->numbers.bits;
+	bound = distance_above(s->of.type, s->base, wide ? SSSP_WIDER * s->of.delta : s->of.delta);
 	for (;;) {
 		/* a rank that failed tells the others with the lengths */
-		rc = rc ? gpu_ranks_words(k, 0, k->own, rc) : exchange(s, bound);
+		rc = rc ? gpu_ranks_words(k, 0, k->own, rc) : exchange(s, bound, wide);
 		if (rc)
 			return rc;
-		rc = collect(s, bound);
+		rc = collect(s, bound, wide);
 		items = s->items;
 		rc = gtu_agree(k->x, rc, &items, 1);
 		if (rc)
@@ -277,7 +282,8 @@ static int search(struct paths *s)
 			rc = gtu_reduce(k->x, GTU_MIN_U64, &s->min);
 			if (rc || s->min == UINT64_MAX)
 				return rc;
-			bound = distance_above(s->of.type, s->min, s->of.delta);
+			wide = few;
+			bound = distance_above(s->of.type, s->min, wide ? SSSP_WIDER * s->of.delta : s->of.delta);
 			continue;
 		}
 		/* a large bucket leads to more settled vertices than a pass over their bits takes */
@@ -286,7 +292,10 @@ static int search(struct paths *s)
 		if (!rc)
 			rc = gpu_run_launch_items(r, &r->graph, "sssp_relax", s->of.kernel, s->queue, s->items, relax);
 		gpu_run_iteration(r, items);
-		if (s->once)
+		few = items <= SSSP_SMALL;
+		if (wide && !few)
+			bound = 0;	/* back to the usual width, from the least distance that is due */
+		else if (s->once && !wide)
 			bound = distance_above(s->of.type, bound, s->of.delta);
 	}
 }

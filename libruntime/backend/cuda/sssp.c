@@ -12,8 +12,6 @@
 #include "libruntime/support/graph_access.h"
 
 #define BUCKET	4		/* default bucket width: this many mean weights / mean degree */
-#define WIDER	16		/* a loop on the GPU takes buckets this many times as wide: steps cost more than reads */
-#define SMALL	4096u		/* work items of a bucket for which a loop on the GPU is tried */
 #define SMALLS	16u		/* buckets in a row with so few items, after which the loop is tried in any case */
 
 /* Costs of a bucket of final distances, in edges pushed */
@@ -78,7 +76,7 @@ static int loop_steps(struct sssp *s, uint64_t *bound, bool *small, bool *done)
 	struct gpu_run *r = &s->r;
 	uint64_t near, far;
 	uint32_t steps = GPU_LOOP_STEPS;
-	double delta = WIDER * s->of.delta;
+	double delta = SSSP_WIDER * s->of.delta;
 	void *due[] = { &s->distance, &s->expanded, &s->final, bound, &s->near, &s->far, NULL };
 	void *args[] = { &s->distance, &s->expanded, &s->near, &s->far, &near, &far, bound, &delta, &steps, NULL };
 	int rc;
@@ -92,7 +90,7 @@ static int loop_steps(struct sssp *s, uint64_t *bound, bool *small, bool *done)
 		near = r->counters.items;
 		far = r->counters.left;
 		*done = !near && !far;
-		*small = near <= SMALL && far <= GPU_LOOP_FAR / 8;
+		*small = near <= SSSP_SMALL && far <= GPU_LOOP_FAR / 8;
 		if (rc || *done || !*small)
 			return rc;
 		rc = gpu_run_clear(r);
@@ -121,14 +119,16 @@ const char *gpu_numbers_suffix(const struct gpu_numbers *n)
 	return n->bits == 8 ? "_8" : "_16";
 }
 
-int gpu_numbers_begin(struct gpu_run *r, struct gpu_numbers *n)
+int gpu_numbers_begin(struct gpu_run *r, struct gpu_numbers *n, bool undirected)
 {
-	const uint64_t bits = (r->graph.n + GPU_BLOCK) / 8, bytes = (r->graph.n + 4) * n->bits / 8;
+	const uint64_t bits = (r->graph.n + GPU_BLOCK) / 8;
+	CUdeviceptr isolated = undirected ? r->gpu->placed.isolated.device : 0;
+	void *args[] = { &isolated, &n->number, NULL };
 	int rc = gpu_run_allocate(r, (struct gpu_part[]){
-		{ "numbers of distances", bytes, &n->number }, { "vertices of no bucket", bits, &n->open },
+		{ "numbers of distances", (r->graph.n + 16) * n->bits / 8, &n->number }, { "vertices of no bucket", bits, &n->open },
 		{ "vertices of a bucket", bits, &n->bucket } }, 3);
 
-	return rc ? rc : gpu_fill(r->gpu, n->number, 0xff, bytes, r->err);
+	return rc ? rc : gpu_run_launch(r, "sssp_numbers", gpu_numbers_suffix(n), false, r->graph.n / 8 + 1, args);
 }
 
 int gpu_numbers_source(struct gpu_run *r, const struct gpu_numbers *n, uint64_t source)
@@ -140,14 +140,13 @@ int gpu_numbers_source(struct gpu_run *r, const struct gpu_numbers *n, uint64_t 
 
 bool gpu_numbers_pull(const struct gpu_run *r, uint64_t edges, uint64_t left)
 {
-	return r->undirected && (double)left * PULL_EDGE + (double)r->graph.n * PULL_VERTEX < (double)edges;
+	return (double)left * PULL_EDGE + (double)r->graph.n * PULL_VERTEX < (double)edges;
 }
 
 int gpu_numbers_expand(struct gpu_run *r, const struct gpu_distances *d, struct gpu_numbers *n, CUdeviceptr queue, uint64_t items,
 		       bool pulls, uint64_t left)
 {
-	CUdeviceptr isolated = r->gpu->placed.isolated.device;
-	void *push[] = { &n->number, NULL }, *pull[] = { &n->number, &n->open, &isolated, &n->bucket, &queue, NULL },
+	void *push[] = { &n->number, NULL }, *pull[] = { &n->number, &n->open, &n->bucket, &queue, NULL },
 	     *longs[] = { &queue, &n->number, &n->bucket, NULL };
 	char kernel[sizeof(d->kernel) + 12];
 	int rc;
@@ -166,7 +165,7 @@ bool gpu_smalls(struct gpu_smalls *s, uint64_t items, uint64_t left)
 	const uint64_t before = s->reached;
 
 	s->reached = left;
-	s->count = items <= SMALL ? s->count + 1 : 0;
+	s->count = items <= SSSP_SMALL ? s->count + 1 : 0;
 	return s->count && (s->count > SMALLS || (left <= GPU_LOOP_FAR / 8 && left < before));
 }
 
@@ -188,7 +187,7 @@ static int run_finals(struct sssp *s, bool *done)
 	for (;;) {
 		rc = gpu_run_clear(r);
 		if (!rc)
-			rc = gpu_run_launch(r, "sssp_bucket", gpu_numbers_suffix(n), true, r->graph.n / 4 + 1, next);
+			rc = gpu_run_launch(r, "sssp_bucket", gpu_numbers_suffix(n), true, r->graph.n / 8 + 64, next);
 		if (!rc)
 			rc = gpu_run_read(r);
 		*done = !r->counters.items && !r->counters.left;
@@ -203,7 +202,8 @@ static int run_finals(struct sssp *s, bool *done)
 			break;
 		edges = r->counters.edges;
 		left -= edges < left ? edges : left;
-		rc = gpu_numbers_expand(r, &s->of, n, s->queue, r->counters.items, gpu_numbers_pull(r, edges, left), left);
+		rc = gpu_numbers_expand(r, &s->of, n, s->queue, r->counters.items, r->undirected && gpu_numbers_pull(r, edges, left),
+					left);
 		if (rc)
 			return rc;
 		r->stats->iterations++;
@@ -229,7 +229,7 @@ static int run_buckets(struct sssp *s)
 	bound = distance_above(s->of.type, s->final, s->of.delta);
 
 	for (;;) {
-		if (s->near && items && items <= SMALL && !pause--) {
+		if (s->near && items && items <= SSSP_SMALL && !pause--) {
 			rc = loop_steps(s, &bound, &small, &done);
 			if (rc || done)
 				return rc;
@@ -311,7 +311,7 @@ static int prepare(struct sssp *s)
 	if (settles && r->gpu->placement.edge_bytes && r->whole)
 		gpu_numbers_choose(&s->numbers, &s->of, r->gpu->placed.weight_max);
 	if (!rc && s->numbers.bits)
-		rc = gpu_numbers_begin(r, &s->numbers);
+		rc = gpu_numbers_begin(r, &s->numbers, r->undirected);
 	if (!rc && s->numbers.bits)
 		rc = gpu_numbers_source(r, &s->numbers, source);
 	if (!rc)

@@ -370,24 +370,20 @@ template <typename R, typename T>
 __device__ static void ranks_bucket(const gpu_graph &g, T *numbers, const u64 *at, u32 ranks, u32 above, u32 width, u64 base,
 				    u32 *distance, u64 *queue)
 {
-	sssp_bucket<R, T>(g, numbers, above, width, base, distance, queue, (u32 *)0, (u32 *)0, [&](u64 i, four_numbers<T> x) {
-		u32 open = 0, rank, k;
+	sssp_bucket<R, T>(g, numbers, above, width, base, distance, queue, (u32 *)0, (u32 *)0, [&](u64 c, chunk<T> x) {
+		const u32 many = chunk<T>::many;
 
-#pragma unroll
-		for (k = 0; k < 4; k++)
-			open |= (u32)(x.of[k] && owns(g, 4 * i + k)) << k;
-		/* most groups of late buckets are final */
-		for (rank = 0; open && rank < ranks; rank++) {
-			const T *theirs = (const T *)at[rank];
-			four_numbers<T> y;
+		for (u32 rank = 0; !x.is(0) && rank < ranks; rank++) {
+			const chunk<T> *theirs = (const chunk<T> *)at[rank] + c;
+			chunk<T> y;
 
-			if (theirs == numbers)
+			if ((const T *)theirs == numbers + c * many)
 				continue;
-			y = ((const four_numbers<T> *)theirs)[i];
+			y = *theirs;
 #pragma unroll
-			for (k = 0; k < 4; k++)
-				if (open >> k & 1 && y.of[k] < x.of[k])
-					x.of[k] = y.of[k];
+			for (u32 k = 0; k < many; k++)
+				if (y.get(k) < x.get(k) && owns(g, c * many + k))
+					x.set(k, y.get(k));
 		}
 		return x;
 	});
@@ -401,39 +397,34 @@ template <typename T>
 __device__ static void ranks_numbers(const gpu_graph &g, T *numbers, const u64 *at, const u64 *cut, u32 ranks, u32 width,
 				     u32 *open, u32 *bucket)
 {
-	const u64 fours = (g.n + 3) / 4, padded = (fours + 31) & ~31ull;
+	const u32 many = chunk<T>::many;
+	const u64 chunks = end_chunk<T>(g.n), padded = (chunks + 31) & ~31ull;
 
-	for (u64 i = thread_id(); i < padded; i += thread_count()) {
-		four_numbers<T> x = { { 0, 0, 0, 0 } };
-		u32 opens = 0, members = 0, others = 0, k;
+	for (u64 c = thread_id(); c < padded; c += thread_count()) {
+		const u64 last = c * many + many < g.n ? c * many + many - 1 : g.n - 1;
+		const u32 owner = owner_of(cut, ranks, c * many);
+		chunk<T> x = { { 0, 0, 0, 0 } };
+		u32 opens = 0, members = 0, k;
 
+		if (c < chunks && owner == owner_of(cut, ranks, last)) {
+			x = ((const chunk<T> *)at[owner])[c];
+			if (!owns(g, last))
+				((chunk<T> *)numbers)[c] = x;
+		} else if (c < chunks) {
+			/* at a boundary, vertices of several ranks */
+			for (k = 0; c * many + k < g.n && k < many; k++)
+				x.set(k, ((const T *)at[owner_of(cut, ranks, c * many + k)])[c * many + k]);
+			((chunk<T> *)numbers)[c] = x;
+		}
+		if (!x.is(0)) {
 #pragma unroll
-		for (k = 0; k < 4; k++)
-			others |= (u32)(4 * i + k < g.n && !owns(g, 4 * i + k)) << k;
-		if (i < fours && others != 15)
-			x = ((const four_numbers<T> *)numbers)[i];
-		if (others) {
-			const u32 owner = owner_of(cut, ranks, 4 * i), last = owner_of(cut, ranks, 4 * i + 3);
-
-			/* a group at a boundary may have vertices of several ranks */
-			if (others == 15 && owner == last)
-				x = ((const four_numbers<T> *)at[owner])[i];
-			for (k = 0; owner != last && k < 4; k++)
-				if (others >> k & 1)
-					x.of[k] = ((const T *)at[owner_of(cut, ranks, 4 * i + k)])[4 * i + k];
-			((four_numbers<T> *)numbers)[i] = x;
+			for (k = 0; k < many; k++) {
+				members |= (u32)(x.get(k) && x.get(k) <= width) << k;
+				opens |= (u32)(x.get(k) > width && owns(g, c * many + k)) << k;
+			}
 		}
-#pragma unroll
-		for (k = 0; k < 4; k++) {
-			members |= (u32)(x.of[k] && x.of[k] <= width) << k;
-			opens |= (u32)(x.of[k] > width && owns(g, 4 * i + k)) << k;
-		}
-		opens = join_bits(opens);
-		members = join_bits(members);
-		if (lane_id() % 8 == 0 && i < fours) {
-			open[i / 8] = opens;
-			bucket[i / 8] = members;
-		}
+		put_bits<T>(open, c, c < chunks, opens);
+		put_bits<T>(bucket, c, c < chunks, members);
 	}
 }
 

@@ -24,10 +24,37 @@ template <typename T> __device__ static inline T none_of(void)
 	return (T)~(T)0;
 }
 
-/* The numbers of four vertices, as a lane reads them. */
-template <typename T> struct __attribute__((aligned(4 * sizeof(T)))) four_numbers {
-	T of[4];
+/* The numbers of adjacent vertices, as a lane reads them: 16 bytes, so that enough of them are under way. */
+template <typename T> struct __attribute__((aligned(16))) chunk {
+	static const u32 many = 16 / sizeof(T), per = 4 / sizeof(T);
+
+	u32 word[4];
+	__device__ u32 get(u32 k) const
+	{
+		return word[k / per] >> k % per * 8 * sizeof(T) & none_of<T>();
+	}
+	__device__ void set(u32 k, u32 x)
+	{
+		const u32 at = k % per * 8 * sizeof(T);
+
+		word[k / per] = (word[k / per] & ~((u32)none_of<T>() << at)) | x << at;
+	}
+	__device__ bool is(u32 all) const
+	{
+		return ((word[0] ^ all) | (word[1] ^ all) | (word[2] ^ all) | (word[3] ^ all)) == 0;
+	}
 };
+
+/* The chunks of vertices [first, end), from a multiple of 32 vertices on. */
+template <typename T> __device__ static inline u64 first_chunk(u64 first)
+{
+	return first / 32 * (32 / chunk<T>::many);
+}
+
+template <typename T> __device__ static inline u64 end_chunk(u64 end)
+{
+	return (end + chunk<T>::many - 1) / chunk<T>::many;
+}
 
 /* Lower the number of @v to @value; @old: the word with it, as read before. */
 template <typename T> __device__ static inline void lower_number(T *numbers, u32 v, u32 value, u32 old)
@@ -43,83 +70,113 @@ template <typename T> __device__ static inline void lower_number(T *numbers, u32
 	}
 }
 
-/* The bits of four vertices of every lane, as words: lane i has that of lanes i & ~7 to i | 7. */
-__device__ static inline u32 join_bits(u32 four)
+/* Put the bits of a chunk's vertices, from every lane of a warp, into words. */
+template <typename T> __device__ static inline void put_bits(u32 *words, u64 chunk_number, bool valid, u32 bits)
 {
-	four <<= lane_id() % 8 * 4;
-	for (u32 d = 1; d < 8; d <<= 1)
-		four |= __shfl_xor_sync(ALL_LANES, four, (int)d);
-	return four;
+	const u32 lanes = 32 / chunk<T>::many;
+
+	bits <<= chunk_number % lanes * chunk<T>::many;
+	for (u32 d = 1; d < lanes; d <<= 1)
+		bits |= __shfl_xor_sync(ALL_LANES, bits, (int)d);
+	if (valid && chunk_number % lanes == 0)
+		words[chunk_number / lanes] = bits;
 }
 
-/* Number @x relative to a base that is @above. */
-template <typename T> __device__ static inline T shift_number(T x, u32 above)
+/* Give own vertices without edges, which @isolated has unless it is 0, a final distance, and no other vertex one. */
+template <typename T> __device__ static void sssp_numbers(const gpu_graph &g, const u32 *isolated, T *numbers)
 {
-	return x == none_of<T>() ? x : (T)(x > above ? x - above : 0);
+	const u32 many = chunk<T>::many;
+
+	for (u64 c = thread_id(); c < end_chunk<T>(g.n); c += thread_count()) {
+		chunk<T> x;
+
+		for (u32 k = 0; k < 4; k++)
+			x.word[k] = ~0u;
+#pragma unroll
+		for (u32 k = 0; k < many; k++) {
+			const u64 v = c * many + k;
+
+			if (isolated && v >= g.first && v < g.end && bit_at(isolated, (u32)v))
+				x.set(k, 0);
+		}
+		((chunk<T> *)numbers)[c] = x;
+	}
 }
 
 /*
  * Begin the bucket of @width from @base on, which is @above that of the numbers: distances below are final. Queue its
  * vertices, store their distances and set their bits in @bucket, and those of vertices whose distance is not final in @open
- * (both may be 0). All of the run's range: f(i, x) is x, or lower where another card has found that of the four numbers i.
+ * (both may be 0). All of the run's range: f(c, x) is x, or lower where another card has found that of chunk c.
  * counters.edges: the sum of the bucket's degrees; .left: vertices reached beyond it; note_min(): the least of their numbers.
  */
 template <typename R, typename T, typename F>
 __device__ static void sssp_bucket(const gpu_graph &g, T *numbers, u32 above, u32 width, u64 base, u32 *distance, u64 *queue,
 				   u32 *open, u32 *bucket, F f)
 {
-	const u64 begin = g.first / 32 * 8, fours = (g.end + 3) / 4, padded = begin + ((fours - begin + 31) & ~31ull);
+	const u32 many = chunk<T>::many, none = none_of<T>();
+	const u64 begin = first_chunk<T>(g.first), chunks = end_chunk<T>(g.end), padded = begin + ((chunks - begin + 31) & ~31ull);
 	stage q = stage_of(queue, &counters_of(g)->items);
 	u64 vertices = 0, edges = 0, min = ~0ull, other, left = 0;
 
-	for (u64 i = begin + thread_id(); i < padded; i += thread_count()) {
-		four_numbers<T> x = { { none_of<T>(), none_of<T>(), none_of<T>(), none_of<T>() } };
-		u32 opens = 0, mine = 0, items = 0, k, piece;
-		u64 s[4], e[4], at;
-		bool staged;
+	for (u64 c = begin + thread_id(); c < padded; c += thread_count()) {
+		chunk<T> x = { { 0, 0, 0, 0 } };
+		u32 opens = 0, members = 0, k, four;
 
-		if (i < fours)
-			x = f(i, ((const four_numbers<T> *)numbers)[i]);
+		if (c < chunks)
+			x = f(c, ((const chunk<T> *)numbers)[c]);
+		/* in most buckets most chunks are final, or not reached */
+		if (x.is(~0u) && c * many + many <= g.end) {
+			opens = (1u << many) - 1;
+		} else if (!x.is(0)) {
 #pragma unroll
-		for (k = 0; k < 4; k++) {
-			if (4 * i + k < g.first || 4 * i + k >= g.end)
-				continue;
-			x.of[k] = shift_number<T>(x.of[k], above);
-			mine |= (u32)(x.of[k] && x.of[k] <= width) << k;
-			opens |= (u32)(x.of[k] > width) << k;
-			if (x.of[k] > width && x.of[k] != none_of<T>()) {
-				min = x.of[k] < min ? x.of[k] : min;
-				left++;
+			for (k = 0; k < many; k++) {
+				u32 now = x.get(k);
+
+				if (c * many + k < g.first || c * many + k >= g.end)
+					continue;
+				now = now == none ? now : now > above ? now - above : 0;
+				x.set(k, now);
+				members |= (u32)(now && now <= width) << k;
+				opens |= (u32)(now > width) << k;
+				if (now > width && now != none) {
+					min = now < min ? now : min;
+					left++;
+				}
 			}
+			((chunk<T> *)numbers)[c] = x;
 		}
-		if (i < fours)
-			((four_numbers<T> *)numbers)[i] = x;
 		if (open) {
-			opens = join_bits(opens);
-			k = join_bits(mine);
-			if (lane_id() % 8 == 0 && i < fours) {
-				open[i / 8] = opens;
-				bucket[i / 8] = k;
-			}
+			put_bits<T>(open, c, c < chunks, opens);
+			put_bits<T>(bucket, c, c < chunks, members);
 		}
-		if (!__any_sync(ALL_LANES, mine))
-			continue;
 #pragma unroll
-		for (k = 0; k < 4; k++) {
-			s[k] = e[k] = 0;
-			if (!(mine >> k & 1))
+		for (four = 0; four < many; four += 4) {
+			const u32 mine = members >> four & 15;
+			u32 items = 0, piece;
+			u64 s[4], e[4], at;
+			bool staged;
+
+			if (!__any_sync(ALL_LANES, mine))
 				continue;
-			edges_of(g, 4 * i + k, &s[k], &e[k]);
-			distance[4 * i + k] = (u32)base + x.of[k] - 1;
-			items += items_of<R>(s[k], e[k]);
-			edges += e[k] - s[k];
-			vertices++;
-		}
-		at = stage_reserve(q, items, &staged);
 #pragma unroll
-		for (k = 0; k < 4; k++)
-			for (piece = 0; piece < items_of<R>(s[k], e[k]); piece++, at++)
-				stage_put(q, at, staged, (u64)piece << 32 | (4 * i + k));
+			for (k = 0; k < 4; k++) {
+				const u64 v = c * many + four + k;
+
+				s[k] = e[k] = 0;
+				if (!(mine >> k & 1))
+					continue;
+				edges_of(g, v, &s[k], &e[k]);
+				distance[v] = (u32)base + x.get(four + k) - 1;
+				items += items_of<R>(s[k], e[k]);
+				edges += e[k] - s[k];
+				vertices++;
+			}
+			at = stage_reserve(q, items, &staged);
+#pragma unroll
+			for (k = 0; k < 4; k++)
+				for (piece = 0; piece < items_of<R>(s[k], e[k]); piece++, at++)
+					stage_put(q, at, staged, (u64)piece << 32 | (c * many + four + k));
+		}
 	}
 	stage_flush(q);
 	count_reached_by_block(g, vertices, edges);
@@ -187,17 +244,14 @@ __device__ static inline u32 nth_bit(u32 word, u32 nth)
 	return at;
 }
 
-/*
- * f(valid, v) for the vertices with a bit in open and none in isolated, by TEAMs of lanes, of which a warp takes adjacent
- * vertices. Called by every lane each time.
- */
-template <typename F> __device__ static inline void each_open(const gpu_graph &g, const u32 *open, const u32 *isolated, F f)
+/* f(valid, v) for the vertices with a bit in open, by TEAMs of lanes, of which a warp takes adjacent vertices, and all call it. */
+template <typename F> __device__ static inline void each_open(const gpu_graph &g, const u32 *open, F f)
 {
 	const u64 words = (g.n + 31) / 32, warps = thread_count() / 32;
 
 	for (u64 first = thread_id() / 32 * 32; first < words; first += warps * 32) {
 		const u64 mine = first + lane_id();
-		const u32 word = mine < words ? open[mine] & ~isolated[mine] : 0, count = __popc(word), sum = warp_prefix_sum(count),
+		const u32 word = mine < words ? open[mine] : 0, count = __popc(word), sum = warp_prefix_sum(count),
 			  all = __shfl_sync(ALL_LANES, sum, 31);
 
 		for (u32 base = 0; base < all; base += 32 / TEAM) {
@@ -216,13 +270,12 @@ template <typename F> __device__ static inline void each_open(const gpu_graph &g
 
 /* Lower the numbers of open vertices by neighbours in the bucket. Items of lists too long for a team go to @longs. */
 template <typename R, typename W, typename S, typename T>
-__device__ static void sssp_pull(const gpu_graph &g, T *numbers, const u32 *open, const u32 *isolated, const u32 *bucket,
-				 u64 *longs)
+__device__ static void sssp_pull(const gpu_graph &g, T *numbers, const u32 *open, const u32 *bucket, u64 *longs)
 {
 	stage q = stage_of(longs, &counters_of(g)->items);
 	tally t = { 0, 0 };
 
-	each_open(g, open, isolated, [&](bool valid, u32 v) {
+	each_open(g, open, [&](bool valid, u32 v) {
 		const bool leads = lane_id() % TEAM == 0;
 		u64 s = 0, e = 0, i, at;
 		u32 least = ~0u, items = 0, other, k;
@@ -313,7 +366,7 @@ __device__ static void sssp_pull_long(const gpu_graph &g, const u64 *queue, T *n
 		u32 *open, u32 *bucket)                                                            \
 	{                                                                                          \
 		sssp_bucket<R, T>(g, numbers, above, width, base, distance, queue, open, bucket,   \
-				  [](u64, four_numbers<T> x) { return x; });                       \
+				  [](u64, chunk<T> x) { return x; });                              \
 	}
 SSSP_BUCKET(u32, 4, uint8_t, 8)
 SSSP_BUCKET(u64, 8, uint8_t, 8)
@@ -324,6 +377,10 @@ SSSP_BUCKET(u64, 8, uint16_t, 16)
 	extern "C" __global__ void sssp_flush_##bits(gpu_graph g, const T *numbers, u64 base, u32 *distance) \
 	{                                                                                          \
 		sssp_flush<T>(g, numbers, base, distance);                                         \
+	}                                                                                          \
+	extern "C" __global__ void sssp_numbers_##bits(gpu_graph g, const u32 *isolated, T *numbers) \
+	{                                                                                          \
+		sssp_numbers<T>(g, isolated, numbers);                                             \
 	}
 SSSP_FLUSH(uint8_t, 8)
 SSSP_FLUSH(uint16_t, 16)
@@ -334,9 +391,9 @@ SSSP_FLUSH(uint16_t, 16)
 		sssp_push<R, W, S, T>(g, queue, count, numbers);                                   \
 	}                                                                                          \
 	extern "C" __global__ void sssp_pull_##name(gpu_graph g, T *numbers, const u32 *open,      \
-						    const u32 *isolated, const u32 *bucket, u64 *longs) \
+						    const u32 *bucket, u64 *longs)                 \
 	{                                                                                          \
-		sssp_pull<R, W, S, T>(g, numbers, open, isolated, bucket, longs);                  \
+		sssp_pull<R, W, S, T>(g, numbers, open, bucket, longs);                            \
 	}                                                                                          \
 	extern "C" __global__ void sssp_pull_long_##name(gpu_graph g, const u64 *queue, T *numbers, \
 							 const u32 *bucket)                        \

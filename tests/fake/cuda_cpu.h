@@ -104,6 +104,10 @@ static inline bool __any_sync(unsigned mask, bool x)
 {
 	return __ballot_sync(mask, x) != 0;
 }
+static inline bool __all_sync(unsigned mask, bool x)
+{
+	return __ballot_sync(mask, x) == mask;
+}
 static inline int __ffs(int x)
 {
 	return __builtin_ffs(x);
@@ -119,6 +123,20 @@ static inline void __syncwarp(unsigned mask = 0xffffffff)
 static inline void __syncthreads(void)
 {
 	cpu_meet();
+}
+static inline int __syncthreads_or(int x)
+{
+	__shared__ int some;
+
+	/* all have read the result of the last call */
+	cpu_meet();
+	if (!threadIdx.x)
+		some = 0;
+	cpu_meet();
+	if (x)
+		some = 1;
+	cpu_meet();
+	return some;
 }
 
 /* Fibers yield nowhere else, so these are atomic among them; __atomic is for a producer in another thread. */

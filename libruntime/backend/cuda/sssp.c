@@ -125,7 +125,7 @@ int gpu_numbers_begin(struct gpu_run *r, struct gpu_numbers *n, bool undirected)
 	CUdeviceptr isolated = undirected ? r->gpu->placed.isolated.device : 0;
 	void *args[] = { &isolated, &n->number, NULL };
 	int rc = gpu_run_allocate(r, (struct gpu_part[]){
-		{ "numbers of distances", (r->graph.n + 16) * n->bits / 8, &n->number }, { "vertices of no bucket", bits, &n->open },
+		{ "numbers of distances", (r->graph.n + 4) * n->bits / 8, &n->number }, { "vertices of no bucket", bits, &n->open },
 		{ "vertices of a bucket", bits, &n->bucket } }, 3);
 
 	return rc ? rc : gpu_run_launch(r, "sssp_numbers", gpu_numbers_suffix(n), false, r->graph.n / 8 + 1, args);

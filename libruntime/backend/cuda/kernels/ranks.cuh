@@ -370,20 +370,18 @@ template <typename R, typename T>
 __device__ static void ranks_bucket(const gpu_graph &g, T *numbers, const u64 *at, u32 ranks, u32 above, u32 width, u64 base,
 				    u32 *distance, u64 *queue)
 {
-	sssp_bucket<R, T>(g, numbers, above, width, base, distance, queue, (u32 *)0, (u32 *)0, [&](u64 c, chunk<T> x) {
-		const u32 many = chunk<T>::many;
+	sssp_bucket<R, T>(g, numbers, above, width, base, distance, queue, (u32 *)0, (u32 *)0, [&](u64 i, four_numbers<T> x) {
+		for (u32 rank = 0; !all_are<T>(x, 0) && rank < ranks; rank++) {
+			const T *theirs = (const T *)at[rank];
+			four_numbers<T> y;
 
-		for (u32 rank = 0; !x.is(0) && rank < ranks; rank++) {
-			const chunk<T> *theirs = (const chunk<T> *)at[rank] + c;
-			chunk<T> y;
-
-			if ((const T *)theirs == numbers + c * many)
+			if (theirs == numbers)
 				continue;
-			y = *theirs;
+			y = ((const four_numbers<T> *)theirs)[i];
 #pragma unroll
-			for (u32 k = 0; k < many; k++)
-				if (y.get(k) < x.get(k) && owns(g, c * many + k))
-					x.set(k, y.get(k));
+			for (u32 k = 0; k < 4; k++)
+				if (y.of[k] < x.of[k] && owns(g, 4 * i + k))
+					x.of[k] = y.of[k];
 		}
 		return x;
 	});
@@ -397,35 +395,34 @@ template <typename T>
 __device__ static void ranks_numbers(const gpu_graph &g, T *numbers, const u64 *at, const u64 *cut, u32 ranks, u32 width,
 				     u32 *open, u32 *bucket)
 {
-	const u32 many = chunk<T>::many;
-	const u64 chunks = end_chunk<T>(g.n), padded = (chunks + 31) & ~31ull;
+	four_numbers<T> read[GROUPS];
 
-	for (u64 c = thread_id(); c < padded; c += thread_count()) {
-		const u64 last = c * many + many < g.n ? c * many + many - 1 : g.n - 1;
-		const u32 owner = owner_of(cut, ranks, c * many);
-		chunk<T> x = { { 0, 0, 0, 0 } };
-		u32 opens = 0, members = 0, k;
+	each_group(0, g.n, [&](u32 r, u64 i) {
+		const u64 last = 4 * i + 3 < g.n ? 4 * i + 3 : g.n - 1;
+		const u32 owner = owner_of(cut, ranks, last);
 
-		if (c < chunks && owner == owner_of(cut, ranks, last)) {
-			x = ((const chunk<T> *)at[owner])[c];
-			if (!owns(g, last))
-				((chunk<T> *)numbers)[c] = x;
-		} else if (c < chunks) {
-			/* at a boundary, vertices of several ranks */
-			for (k = 0; c * many + k < g.n && k < many; k++)
-				x.set(k, ((const T *)at[owner_of(cut, ranks, c * many + k)])[c * many + k]);
-			((chunk<T> *)numbers)[c] = x;
+		if (cut[owner] <= 4 * i) {
+			read[r] = ((const four_numbers<T> *)at[owner])[i];
+			return;
 		}
-		if (!x.is(0)) {
+		/* at a boundary, vertices of several ranks */
+		for (u32 k = 0; k < 4; k++)
+			read[r].of[k] = 4 * i + k < g.n ? ((const T *)at[owner_of(cut, ranks, 4 * i + k)])[4 * i + k] : none_of<T>();
+	}, [&](u32 r, u64 i, bool valid) {
+		const four_numbers<T> x = read[r];
+		u32 opens = 0, members = 0, own = 0, k;
+
 #pragma unroll
-			for (k = 0; k < many; k++) {
-				members |= (u32)(x.get(k) && x.get(k) <= width) << k;
-				opens |= (u32)(x.get(k) > width && owns(g, c * many + k)) << k;
-			}
+		for (k = 0; valid && k < 4; k++) {
+			own |= (u32)owns(g, 4 * i + k) << k;
+			members |= (u32)(x.of[k] && x.of[k] <= width) << k;
+			opens |= (u32)(x.of[k] > width && owns(g, 4 * i + k)) << k;
 		}
-		put_bits<T>(open, c, c < chunks, opens);
-		put_bits<T>(bucket, c, c < chunks, members);
-	}
+		if (valid && own != 15)
+			((four_numbers<T> *)numbers)[i] = x;
+		put_bits(open, i, valid, opens);
+		put_bits(bucket, i, valid, members);
+	});
 }
 
 #define RANKS_BUCKET(R, width_name, T, bits)                                                       \

@@ -112,6 +112,7 @@ __device__ static void sssp_relax(const gpu_graph &g, const u64 *queue, u64 coun
 	report(g, t);
 }
 
+#define READS 4u
 /*
  * Queue vertices of the run due from @least on, below @bound; note_min() has the smallest distance due above it. @settled,
  * unless 0: set the bits of all vertices below it.
@@ -120,27 +121,45 @@ template <typename R, typename D>
 __device__ static void sssp_collect(const gpu_graph &g, const D *distance, D *expanded, u64 least, u64 bound,
 				    u64 *queue, u32 *settled)
 {
-	u64 v, s, e, padded = (g.end + GPU_BLOCK - 1) / GPU_BLOCK * GPU_BLOCK, min = ~0ull, other;
+	const u64 blocks = (g.end + GPU_BLOCK - 1) / GPU_BLOCK;
+	u64 s, e, min = ~0ull, other;
 
-	for (v = g.first / GPU_BLOCK * GPU_BLOCK + thread_id(); v < padded; v += thread_count()) {
-		const bool in = v >= g.first && v < g.end;
-		const D d = in ? distance[v] : 0;
-		const u32 below = __ballot_sync(ALL_LANES, in && d < bound);
-		u32 items = 0;
+	/* a block takes READS adjacent blocks of vertices, whose distances are read together */
+	for (u64 b = g.first / GPU_BLOCK + blockIdx.x * (u64)READS; b < blocks; b += gridDim.x * (u64)READS) {
+		D d[READS];
+		u32 items[READS], k, some = 0;
 
-		/* no other warp writes this word */
-		if (settled && below && !lane_id())
-			settled[v >> 5] |= below;
-		if (in && d >= least && d < expanded[v]) {
-			if (d < bound) {
-				expanded[v] = d;
-				edges_of(g, v, &s, &e);
-				items = items_of<R>(s, e);
-			} else if (d < min) {
-				min = d;
-			}
+#pragma unroll
+		for (k = 0; k < READS; k++) {
+			const u64 v = (b + k) * GPU_BLOCK + threadIdx.x;
+
+			d[k] = v >= g.first && v < g.end ? distance[v] : (D)~0ull;
 		}
-		push_block(queue, &counters_of(g)->items, (u32)v, items);
+#pragma unroll
+		for (k = 0; k < READS; k++) {
+			const u64 v = (b + k) * GPU_BLOCK + threadIdx.x;
+			const bool reached = d[k] != (D)~0ull;
+			const u32 below = settled ? __ballot_sync(ALL_LANES, reached && d[k] < bound) : 0;
+
+			/* no other warp writes this word */
+			if (below && !lane_id())
+				settled[v >> 5] |= below;
+			items[k] = 0;
+			if (reached && d[k] >= least && d[k] < expanded[v]) {
+				if (d[k] < bound) {
+					expanded[v] = d[k];
+					edges_of(g, v, &s, &e);
+					items[k] = items_of<R>(s, e);
+				} else if (d[k] < min) {
+					min = d[k];
+				}
+			}
+			some |= items[k];
+		}
+		if (!__syncthreads_or(some != 0))
+			continue;
+		for (k = 0; k < READS; k++)
+			push_block(queue, &counters_of(g)->items, (u32)((b + k) * GPU_BLOCK + threadIdx.x), items[k]);
 	}
 	for (int d = 16; d; d >>= 1) {
 		other = __shfl_xor_sync(ALL_LANES, min, d);

@@ -24,36 +24,16 @@ template <typename T> __device__ static inline T none_of(void)
 	return (T)~(T)0;
 }
 
-/* The numbers of adjacent vertices, as a lane reads them: 16 bytes, so that enough of them are under way. */
-template <typename T> struct __attribute__((aligned(16))) chunk {
-	static const u32 many = 16 / sizeof(T), per = 4 / sizeof(T);
-
-	u32 word[4];
-	__device__ u32 get(u32 k) const
-	{
-		return word[k / per] >> k % per * 8 * sizeof(T) & none_of<T>();
-	}
-	__device__ void set(u32 k, u32 x)
-	{
-		const u32 at = k % per * 8 * sizeof(T);
-
-		word[k / per] = (word[k / per] & ~((u32)none_of<T>() << at)) | x << at;
-	}
-	__device__ bool is(u32 all) const
-	{
-		return ((word[0] ^ all) | (word[1] ^ all) | (word[2] ^ all) | (word[3] ^ all)) == 0;
-	}
+/* The numbers of four adjacent vertices, as a lane reads them; a warp reads GROUPS of 128 vertices at a time. */
+#define GROUPS	4u
+template <typename T> struct __attribute__((aligned(4 * sizeof(T)))) four_numbers {
+	T of[4];
 };
 
-/* The chunks of vertices [first, end), from a multiple of 32 vertices on. */
-template <typename T> __device__ static inline u64 first_chunk(u64 first)
+/* Whether all of them are @value, 0 or none. */
+template <typename T> __device__ static inline bool all_are(const four_numbers<T> &x, T value)
 {
-	return first / 32 * (32 / chunk<T>::many);
-}
-
-template <typename T> __device__ static inline u64 end_chunk(u64 end)
-{
-	return (end + chunk<T>::many - 1) / chunk<T>::many;
+	return x.of[0] == value && x.of[1] == value && x.of[2] == value && x.of[3] == value;
 }
 
 /* Lower the number of @v to @value; @old: the word with it, as read before. */
@@ -70,114 +50,119 @@ template <typename T> __device__ static inline void lower_number(T *numbers, u32
 	}
 }
 
-/* Put the bits of a chunk's vertices, from every lane of a warp, into words. */
-template <typename T> __device__ static inline void put_bits(u32 *words, u64 chunk_number, bool valid, u32 bits)
+/*
+ * Put the bits of four vertices of every lane of a warp, which begin at a multiple of 32 vertices, at those of group @i, into
+ * words.
+ */
+__device__ static inline void put_bits(u32 *words, u64 i, bool valid, u32 four)
 {
-	const u32 lanes = 32 / chunk<T>::many;
+	if (__all_sync(ALL_LANES, !four)) {
+		four = 0;
+	} else {
+		four <<= lane_id() % 8 * 4;
+		for (u32 d = 1; d < 8; d <<= 1)
+			four |= __shfl_xor_sync(ALL_LANES, four, (int)d);
+	}
+	if (valid && lane_id() % 8 == 0)
+		words[i / 8] = four;
+}
 
-	bits <<= chunk_number % lanes * chunk<T>::many;
-	for (u32 d = 1; d < lanes; d <<= 1)
-		bits |= __shfl_xor_sync(ALL_LANES, bits, (int)d);
-	if (valid && chunk_number % lanes == 0)
-		words[chunk_number / lanes] = bits;
+/*
+ * f(i, valid) for every group i of four vertices in words with vertices of [first, end), by lanes of a warp with adjacent
+ * groups, GROUPS of such in turn: g(k, i) is called before for k below GROUPS, to read what f() uses. Called by all lanes.
+ */
+template <typename G, typename F> __device__ static inline void each_group(u64 first, u64 end, G g, F f)
+{
+	const u64 fours = (end + 3) / 4, stride = thread_count() * GROUPS;
+
+	for (u64 base = first / 32 * 8 + thread_id() / 32 * 32 * GROUPS; base < fours; base += stride) {
+#pragma unroll
+		for (u32 k = 0; k < GROUPS; k++)
+			if (base + 32 * k + lane_id() < fours)
+				g(k, base + 32 * k + lane_id());
+#pragma unroll
+		for (u32 k = 0; k < GROUPS; k++)
+			f(k, base + 32 * k + lane_id(), base + 32 * k + lane_id() < fours);
+	}
 }
 
 /* Give own vertices without edges, which @isolated has unless it is 0, a final distance, and no other vertex one. */
 template <typename T> __device__ static void sssp_numbers(const gpu_graph &g, const u32 *isolated, T *numbers)
 {
-	const u32 many = chunk<T>::many;
+	for (u64 i = thread_id(); i < (g.n + 3) / 4; i += thread_count()) {
+		const u32 bits = isolated ? isolated[i / 8] >> i % 8 * 4 : 0;
+		four_numbers<T> x;
 
-	for (u64 c = thread_id(); c < end_chunk<T>(g.n); c += thread_count()) {
-		chunk<T> x;
-
-		for (u32 k = 0; k < 4; k++)
-			x.word[k] = ~0u;
 #pragma unroll
-		for (u32 k = 0; k < many; k++) {
-			const u64 v = c * many + k;
-
-			if (isolated && v >= g.first && v < g.end && bit_at(isolated, (u32)v))
-				x.set(k, 0);
-		}
-		((chunk<T> *)numbers)[c] = x;
+		for (u32 k = 0; k < 4; k++)
+			x.of[k] = bits >> k & 1 && 4 * i + k >= g.first && 4 * i + k < g.end ? (T)0 : none_of<T>();
+		((four_numbers<T> *)numbers)[i] = x;
 	}
 }
 
 /*
  * Begin the bucket of @width from @base on, which is @above that of the numbers: distances below are final. Queue its
  * vertices, store their distances and set their bits in @bucket, and those of vertices whose distance is not final in @open
- * (both may be 0). All of the run's range: f(c, x) is x, or lower where another card has found that of chunk c.
+ * (both may be 0). All of the run's range: lower(i, x) is x, or lower where another card has found that of group i.
  * counters.edges: the sum of the bucket's degrees; .left: vertices reached beyond it; note_min(): the least of their numbers.
  */
 template <typename R, typename T, typename F>
 __device__ static void sssp_bucket(const gpu_graph &g, T *numbers, u32 above, u32 width, u64 base, u32 *distance, u64 *queue,
-				   u32 *open, u32 *bucket, F f)
+				   u32 *open, u32 *bucket, F lower)
 {
-	const u32 many = chunk<T>::many, none = none_of<T>();
-	const u64 begin = first_chunk<T>(g.first), chunks = end_chunk<T>(g.end), padded = begin + ((chunks - begin + 31) & ~31ull);
+	const T none = none_of<T>();
 	stage q = stage_of(queue, &counters_of(g)->items);
 	u64 vertices = 0, edges = 0, min = ~0ull, other, left = 0;
+	four_numbers<T> read[GROUPS];
 
-	for (u64 c = begin + thread_id(); c < padded; c += thread_count()) {
-		chunk<T> x = { { 0, 0, 0, 0 } };
-		u32 opens = 0, members = 0, k, four;
+	each_group(g.first, g.end, [&](u32 r, u64 i) { read[r] = lower(i, ((const four_numbers<T> *)numbers)[i]); },
+		   [&](u32 r, u64 i, bool valid) {
+		four_numbers<T> x = read[r];
+		u32 opens = 0, mine = 0, items = 0, k, piece;
+		u64 s[4], e[4], at;
+		bool staged;
 
-		if (c < chunks)
-			x = f(c, ((const chunk<T> *)numbers)[c]);
-		/* in most buckets most chunks are final, or not reached */
-		if (x.is(~0u) && c * many + many <= g.end) {
-			opens = (1u << many) - 1;
-		} else if (!x.is(0)) {
+		/* in most buckets most vertices are final */
+		if (valid && !all_are<T>(x, 0)) {
 #pragma unroll
-			for (k = 0; k < many; k++) {
-				u32 now = x.get(k);
-
-				if (c * many + k < g.first || c * many + k >= g.end)
+			for (k = 0; k < 4; k++) {
+				if (4 * i + k < g.first || 4 * i + k >= g.end)
 					continue;
-				now = now == none ? now : now > above ? now - above : 0;
-				x.set(k, now);
-				members |= (u32)(now && now <= width) << k;
-				opens |= (u32)(now > width) << k;
-				if (now > width && now != none) {
-					min = now < min ? now : min;
+				if (x.of[k] != none)
+					x.of[k] = (T)(x.of[k] > above ? x.of[k] - above : 0);
+				mine |= (u32)(x.of[k] && x.of[k] <= width) << k;
+				opens |= (u32)(x.of[k] > width) << k;
+				if (x.of[k] > width && x.of[k] != none) {
+					min = x.of[k] < min ? x.of[k] : min;
 					left++;
 				}
 			}
-			((chunk<T> *)numbers)[c] = x;
+			if (!all_are<T>(x, none))
+				((four_numbers<T> *)numbers)[i] = x;
 		}
 		if (open) {
-			put_bits<T>(open, c, c < chunks, opens);
-			put_bits<T>(bucket, c, c < chunks, members);
+			put_bits(open, i, valid, opens);
+			put_bits(bucket, i, valid, mine);
 		}
+		if (!__any_sync(ALL_LANES, mine))
+			return;
 #pragma unroll
-		for (four = 0; four < many; four += 4) {
-			const u32 mine = members >> four & 15;
-			u32 items = 0, piece;
-			u64 s[4], e[4], at;
-			bool staged;
-
-			if (!__any_sync(ALL_LANES, mine))
+		for (k = 0; k < 4; k++) {
+			s[k] = e[k] = 0;
+			if (!(mine >> k & 1))
 				continue;
-#pragma unroll
-			for (k = 0; k < 4; k++) {
-				const u64 v = c * many + four + k;
-
-				s[k] = e[k] = 0;
-				if (!(mine >> k & 1))
-					continue;
-				edges_of(g, v, &s[k], &e[k]);
-				distance[v] = (u32)base + x.get(four + k) - 1;
-				items += items_of<R>(s[k], e[k]);
-				edges += e[k] - s[k];
-				vertices++;
-			}
-			at = stage_reserve(q, items, &staged);
-#pragma unroll
-			for (k = 0; k < 4; k++)
-				for (piece = 0; piece < items_of<R>(s[k], e[k]); piece++, at++)
-					stage_put(q, at, staged, (u64)piece << 32 | (c * many + four + k));
+			edges_of(g, 4 * i + k, &s[k], &e[k]);
+			distance[4 * i + k] = (u32)base + x.of[k] - 1;
+			items += items_of<R>(s[k], e[k]);
+			edges += e[k] - s[k];
+			vertices++;
 		}
-	}
+		at = stage_reserve(q, items, &staged);
+#pragma unroll
+		for (k = 0; k < 4; k++)
+			for (piece = 0; piece < items_of<R>(s[k], e[k]); piece++, at++)
+				stage_put(q, at, staged, (u64)piece << 32 | (4 * i + k));
+	});
 	stage_flush(q);
 	count_reached_by_block(g, vertices, edges);
 	left = warp_sum(left);
@@ -366,7 +351,7 @@ __device__ static void sssp_pull_long(const gpu_graph &g, const u64 *queue, T *n
 		u32 *open, u32 *bucket)                                                            \
 	{                                                                                          \
 		sssp_bucket<R, T>(g, numbers, above, width, base, distance, queue, open, bucket,   \
-				  [](u64, chunk<T> x) { return x; });                              \
+				  [](u64, four_numbers<T> x) { return x; });                       \
 	}
 SSSP_BUCKET(u32, 4, uint8_t, 8)
 SSSP_BUCKET(u64, 8, uint8_t, 8)

@@ -13,11 +13,11 @@ int gpu_push_begin(struct gpu_ranks *k, struct gpu_push *p, uint64_t source, uin
 	CUdeviceptr isolated = k->r.gpu->placed.isolated.device;
 	/* all ranks know that the source is reached */
 	void *begin[] = { &isolated, &skip, &source, &p->visited, NULL };
-	int rc = gpu_fill(k->r.gpu, p->level, 0xff, 4 * k->own, k->r.err);
+	int rc = p->level ? gpu_fill(k->r.gpu, p->level, 0xff, 4 * k->own, k->r.err) : 0;
 
 	if (!rc)
 		rc = gpu_run_launch(&k->r, "ranks_begin", NULL, false, (k->r.graph.n + 31) / 32, begin);
-	if (!rc && source >= k->first && source < k->end)
+	if (!rc && p->level && source >= k->first && source < k->end)
 		rc = gpu_upload(k->r.gpu, p->level + 4 * (source - k->first), &zero, 4, k->r.err);
 	return rc;
 }

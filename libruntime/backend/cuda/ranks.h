@@ -121,7 +121,7 @@ int gpu_bits_join(struct gpu_ranks *k, struct gpu_bits *b, uint32_t which, CUdev
 
 /* ---- ranks_bfs.c ------------------------------------------------------------------------------------ */
 
-/* What a search has reached of an undirected graph. */
+/* The vertices of an undirected graph that a search has reached. */
 struct gpu_reached {
 	CUdeviceptr visited;		/* bits of the own vertices that were reached, and of those without edges */
 	uint64_t vertices, connected;	/* of all ranks: reached, of those with edges */

@@ -352,9 +352,9 @@ extern "C" __global__ void ranks_send_64(gpu_graph g, const u64 *distance, u32 *
 /*
  * ---- Components: labels of all vertices -------------------------------------------------------------
  *
- * After a search, labels of own vertices, and of all vertices with edges that it has not reached: those "outside". The
- * vertices that it has reached have the label of the lowest of them, which counts as one outside. Bits of vertices inside
- * include those of vertices without edges, which nobody has as a neighbour.
+ * After a search a rank has labels of its own vertices and of the vertices "outside": those with edges that the search has not
+ * reached. The label of all that it has reached is the lowest of these vertices, which counts as one outside. Bits of vertices
+ * inside include those without edges: they are in no list.
  */
 
 /* Add a pair of each lane that @sends to @pairs, at most @most; counters.items: their number. Called by every lane of a warp. */

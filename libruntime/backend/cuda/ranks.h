@@ -72,7 +72,7 @@ static inline uint64_t gpu_ranks_bitmap(const struct gpu_ranks *k, uint32_t rank
 /* ---- ranks_push.c: levels of a search from its frontier, for bfs and stcon ------------------------ */
 
 struct gpu_push {
-	CUdeviceptr level;		/* of own vertices */
+	CUdeviceptr level;		/* of own vertices; 0: none, and the first frontier is in `bits` */
 	CUdeviceptr visited;		/* bits of all vertices */
 	CUdeviceptr queue[2];
 	CUdeviceptr outbox, bitmaps;	/* 4 bytes for each element of an outbox; gpu_push_bitmaps() */
@@ -121,12 +121,20 @@ int gpu_bits_join(struct gpu_ranks *k, struct gpu_bits *b, uint32_t which, CUdev
 
 /* ---- ranks_bfs.c ------------------------------------------------------------------------------------ */
 
+/* The vertices of an undirected graph that a search has reached. */
+struct gpu_reached {
+	CUdeviceptr visited;		/* bits of the own vertices that were reached, and of those without edges */
+	uint64_t vertices, connected;	/* of all ranks: reached, of those with edges */
+	/* free to use: memory for the items of own vertices, and two bitmaps */
+	CUdeviceptr queue;
+	struct gpu_bits bits;
+};
+
 /*
- * Search an undirected graph from its busiest vertex until the frontier becomes small or does not grow: *visited has the
- * bits of the own vertices that were reached, and of those without edges; *reached: their number in all ranks, of
- * *connected with edges. *queue: memory for the items of own vertices. Collective.
+ * Search an undirected graph from its busiest vertex until few vertices are left, or the frontier is small and does not
+ * grow. Collective.
  */
-int gpu_ranks_component(struct gpu_ranks *k, CUdeviceptr *visited, CUdeviceptr *queue, uint64_t *reached, uint64_t *connected);
+int gpu_ranks_component(struct gpu_ranks *k, struct gpu_reached *found);
 
 /* ---- ranks_link.c ------------------------------------------------------------------------------- */
 

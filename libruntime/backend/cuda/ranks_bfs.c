@@ -10,6 +10,7 @@
 
 #define WIDTH		4.0		/* bytes of an entry, for a decision that all ranks take alike */
 #define GROWS		8		/* levels by which a component's search has a large frontier, or ends */
+#define FEW		128		/* it also ends if no more than one in so many vertices is not reached: to join them is faster */
 
 struct search {
 	struct gpu_ranks *k;
@@ -91,7 +92,7 @@ static int pull(struct search *s)
 	struct gpu_run *r = &k->r;
 	uint32_t next = s->push.now + 1;
 	/* by the vertices' numbers */
-	CUdeviceptr level = s->push.level - 4 * k->first, found = gpu_bits_at(k, &s->front, !s->turn);
+	CUdeviceptr level = s->push.level ? s->push.level - 4 * k->first : 0, found = gpu_bits_at(k, &s->front, !s->turn);
 	void *first[] = { &s->frontier, &s->push.visited, &level, &next, &found, &s->push.queue[1], NULL };
 	void *more[] = { &s->push.queue[1], &s->frontier, &s->push.visited, &level, &next, &found, &s->push.queue[0], NULL };
 	void *rest[] = { &s->push.queue[0], &s->frontier, &s->push.visited, &level, &next, &found, NULL };
@@ -164,34 +165,38 @@ static int mark(struct search *s)
 	return gpu_link_release(k, rc);
 }
 
-static int prepare(struct search *s, uint64_t source)
+/* A search of a @component in lists on the card has no levels. */
+static int prepare(struct search *s, uint64_t source, bool component)
 {
 	struct gpu_ranks *k = s->k;
 	const struct gtu_placement *at = &k->r.gpu->placement;
 	const uint64_t words = gpu_push_bits(k);
-	int rc = gpu_run_allocate(&k->r, (struct gpu_part[]){
-		{ "levels", 4 * k->own, &s->push.level }, { "visited vertices", words, &s->push.visited },
-		{ "frontier", words + 8ull * k->size, &s->frontier },
+	const struct gpu_part part[] = {
+		{ "visited vertices", words, &s->push.visited }, { "frontier", words + 8ull * k->size, &s->frontier },
 		{ "queue", gpu_ranks_queue_bytes(k), &s->push.queue[0] }, { "next queue", gpu_ranks_queue_bytes(k), &s->push.queue[1] },
-		{ "outbox", 4 * gpu_ranks_outbox(k), &s->push.outbox }, { "bitmaps", gpu_push_bitmaps(k), &s->push.bitmaps } }, 7);
+		{ "outbox", 4 * gpu_ranks_outbox(k), &s->push.outbox }, { "bitmaps", gpu_push_bitmaps(k), &s->push.bitmaps },
+		{ "levels", 4 * k->own, &s->push.level },
+	};
+	int rc;
 
-	s->marks = s->frontier + ((words + 7) & ~7ull);
 	s->undirected = !(k->run->graph->flags & GTU_GRAPH_DIRECTED);
 	s->on_card = at->edges == GTU_EDGES_DEVICE && at->edge_bytes;
+	rc = gpu_run_allocate(&k->r, part, component && s->on_card ? 6 : 7);
+	s->marks = s->frontier + ((words + 7) & ~7ull);
 	if (!rc)
 		rc = gpu_bits_begin(k, &s->front, 2);
 	gtu_phase(&k->r.phases, "traverse");
 	return rc ? rc : gpu_push_begin(k, &s->push, source, s->undirected);
 }
 
-/* Levels until none is left or, of a @component, until the frontier becomes small or does not grow. */
+/* Levels until none is left or, of a @component, until few vertices are, or the frontier becomes small or does not grow. */
 static int levels(struct search *s, uint64_t source, bool component)
 {
 	struct gpu_ranks *k = s->k;
 	struct gpu_run *r = &k->r;
 	const uint64_t *row = r->g->row;
 	uint64_t sum[4] = { 0, 0, r->gpu->placed.connected }, before = 0;
-	int rc = prepare(s, source);
+	int rc = prepare(s, source, component);
 
 	if (!rc && source >= k->first && source < k->end) {
 		sum[0] = 1;
@@ -215,6 +220,8 @@ static int levels(struct search *s, uint64_t source, bool component)
 				gpu_run_iteration(r, s->frontier_vertices);
 			return 0;
 		}
+		if (component && s->unvisited * FEW <= s->connected)
+			return 0;
 		if (component && s->frontier_edges <= GPU_LOOP_EDGES && (s->frontier_edges <= before || s->push.now >= GROWS))
 			return 0;
 		before = s->frontier_edges;
@@ -234,7 +241,7 @@ static int levels(struct search *s, uint64_t source, bool component)
 	}
 }
 
-int gpu_ranks_component(struct gpu_ranks *k, CUdeviceptr *visited, CUdeviceptr *queue, uint64_t *reached, uint64_t *connected)
+int gpu_ranks_component(struct gpu_ranks *k, struct gpu_reached *found)
 {
 	const struct gpu_placed *p = &k->r.gpu->placed;
 	const uint64_t *row = k->r.g->row;
@@ -247,10 +254,7 @@ int gpu_ranks_component(struct gpu_ranks *k, CUdeviceptr *visited, CUdeviceptr *
 	rc = gtu_reduce(k->x, GTU_MAX_U64, &best);
 	if (!rc)
 		rc = levels(&s, (uint32_t)best, true);
-	*visited = s.push.visited;
-	*queue = s.push.queue[0];
-	*reached = s.connected - s.unvisited;
-	*connected = s.connected;
+	*found = (struct gpu_reached){ s.push.visited, s.connected - s.unvisited, s.connected, s.push.queue[0], s.front };
 	return rc;
 }
 

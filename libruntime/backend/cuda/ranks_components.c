@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Weakly connected components over several GPUs. A search over all ranks finds the giant component of an undirected graph.
- * All ranks get its bits and label its vertices; then each joins the ends of the edges of its other vertices, and all
- * exchange which of their vertices are no roots any more.
+ * Weakly connected components over several GPUs. A search over all ranks finds most of the giant component of an undirected
+ * graph. The vertices "outside" are those with edges that it has not reached: if there are some, all ranks get the bits of the
+ * others, each joins the ends of the edges of its own vertices outside, and all exchange which vertices outside are no roots
+ * any more. Then each labels its own vertices.
  *
  * If that are many, or a search reaches few vertices, a rank joins the ends of all of its edges. Then the ranks exchange
  * which roots have ceased to be roots, or all labels, in a logarithmic number of steps after which all have the same labels
@@ -11,15 +12,18 @@
 #include "parts.h"
 #include "ranks.h"
 
-#define WHOLE	(1ull << 63)		/* in a message's word: the labels of all vertices, not pairs */
+#define WHOLE	(1ull << 63)		/* in a message's word: the labels of all vertices, not pairs; or too many pairs */
 
 struct forest {
 	struct gpu_ranks *k;
-	CUdeviceptr label, base, queue;
+	CUdeviceptr label, queue;
+	/* after a search: */
+	CUdeviceptr inside;		/* bits of vertices; see kernels/ranks.cuh */
+	CUdeviceptr moved;		/* at most @most pairs of a vertex and its label */
+	uint64_t most;
+	/* without one: */
+	CUdeviceptr base;		/* labels that all ranks have */
 	CUdeviceptr pairs;		/* at most n / 2: more are not smaller than all labels */
-	CUdeviceptr least;		/* the lowest vertex of the giant component */
-	CUdeviceptr giant;		/* the bits of its vertices */
-	struct gpu_bits own;		/* those of own ones */
 };
 
 /* *word: what this rank has to send at *from. */
@@ -103,101 +107,117 @@ static int merge(struct forest *f, int rc)
 	return gtu_agree(k->x, rc, &none, 1);
 }
 
-/* Label the giant component, whose own vertices are among the bits @visited, and join own others. Collective. */
-static int join_others(struct forest *f, CUdeviceptr visited)
+/* Queue own vertices outside; *lowest: the lowest vertex that the ranks have reached. Collective. */
+static int find_outside(struct forest *f, const struct gpu_reached *found, uint32_t *lowest)
 {
 	struct gpu_ranks *k = f->k;
 	struct gpu_run *r = &k->r;
-	uint64_t none = 0;
-	CUdeviceptr isolated = r->gpu->placed.isolated.device, bits = gpu_bits_at(k, &f->own, 0), nothing = gpu_bits_at(k, &f->own, 1);
-	void *reached[] = { &visited, &isolated, &bits, NULL }, *others[] = { &f->giant, &isolated, &visited, NULL },
-	     *least[] = { &f->giant, &nothing, &f->least, NULL }, *paint[] = { &f->giant, &nothing, &f->least, &f->label, NULL },
-	     *collect[] = { &visited, &f->queue, NULL };
-	const uint64_t words = k->own / 32 + 64;
-	int rc = gpu_fill(r->gpu, f->least, 0xff, 4, r->err);
+	CUdeviceptr isolated = r->gpu->placed.isolated.device, bits = gpu_bits_at(k, &found->bits, 0);
+	CUdeviceptr visited = found->visited;
+	void *args[] = { &visited, &isolated, &bits, &f->queue, NULL };
+	uint64_t none = 0, least;
+	int rc = gpu_run_clear(r), failed;
 
 	if (!rc)
-		rc = gpu_fill(r->gpu, nothing, 0, gpu_push_bits(k), r->err);
-	if (!rc)
-		rc = gpu_run_launch(r, "ranks_reached", NULL, false, words, reached);
-	if (!rc && gpu_link_loads(k))
-		rc = gpu_wait(r->gpu, r->name, r->err);
-	rc = gtu_agree(k->x, rc, &none, 1);
-	if (!rc)
-		rc = gpu_bits_join(k, &f->own, 0, f->giant, f->giant);
-	if (!rc)
-		rc = gpu_run_launch(r, "components_least", NULL, false, r->graph.n / 32 + 1, least);
-	if (!rc)
-		rc = gpu_run_launch(r, "components_paint", NULL, false, r->graph.n, paint);
-	if (!rc)
-		rc = gpu_run_launch(r, "ranks_others", NULL, false, words, others);
-	if (!rc)
-		rc = gpu_run_clear(r);
-	if (!rc)
-		rc = gpu_run_launch(r, "ranks_collect_bits", NULL, true, k->own, collect);
+		rc = gpu_run_launch(r, "ranks_outside", NULL, true, k->own / 32 + 64, args);
 	if (!rc)
 		rc = gpu_run_read(r);
-	return rc ? rc : gpu_components_join_items(r, f->label, f->queue, r->counters.items);
+	/* one step for the minimum and failures */
+	least = rc ? 0 : ~r->counters.not_min;
+	failed = gtu_reduce(k->x, GTU_MIN_U64, &least);
+	if (failed)
+		return rc ? rc : failed;
+	*lowest = (uint32_t)(least - 1);
+	return least ? 0 : gtu_agree(k->x, rc, &none, 1);
 }
 
-/* Exchange the labels of vertices that are no roots any more; *many: they are too many. Collective. */
-static int exchange_moved(struct forest *f, bool *many, int rc)
+/*
+ * Join the queue's vertices with their neighbours, and exchange the labels of those outside that are no roots any more; *many:
+ * they are too many. Collective; others may still read the pairs until gpu_link_release().
+ */
+static int join_outside(struct forest *f, struct gpu_reached *found, uint32_t lowest, bool *many)
 {
 	struct gpu_ranks *k = f->k;
 	struct gpu_run *r = &k->r;
-	CUdeviceptr pairs = f->pairs, labels = 0;
-	uint64_t most = r->graph.n / (8 * k->size), count;
-	void *moved[] = { &f->label, &f->giant, &f->least, &f->pairs, &most, NULL },
-	     *join[] = { &pairs, &labels, &count, &f->label, NULL };
+	struct gpu_graph all = r->graph;
+	const uint64_t items = r->counters.items, words = all.n / 32 + 64;
+	CUdeviceptr pairs;
+	uint64_t count;
+	void *begin[] = { &f->inside, &lowest, &f->label, NULL }, *join[] = { &f->inside, &lowest, &f->label, NULL },
+	     *moved[] = { &f->inside, &f->label, &f->moved, &f->most, NULL },
+	     *take[] = { &pairs, &count, &f->inside, &f->label, NULL };
 	uint32_t i;
+	int rc = gpu_bits_join(k, &found->bits, 0, f->inside, f->inside);
 
+	all.first = 0;
+	all.end = all.n;
+	if (!rc)
+		rc = gpu_run_launch_over(r, &all, "ranks_begin_outside", NULL, false, words, begin);
+	if (!rc && items)
+		rc = gpu_run_launch_items(r, &r->graph, "ranks_join_outside", NULL, f->queue, items, join);
 	if (!rc)
 		rc = gpu_run_clear(r);
 	if (!rc)
-		rc = gpu_run_launch(r, "ranks_moved", NULL, false, r->graph.n, moved);
+		rc = gpu_run_launch_over(r, &all, "ranks_moved", NULL, false, words, moved);
 	if (!rc)
 		rc = gpu_run_read(r);
 	for (i = 0; i < k->size; i++)
-		k->outgoing[i] = r->counters.items > most ? WHOLE : r->counters.items;
-	rc = gpu_ranks_words(k, WHOLE, most, rc);
-	*many = r->counters.items > most;
+		k->outgoing[i] = r->counters.items > f->most ? WHOLE : r->counters.items;
+	rc = gpu_ranks_words(k, WHOLE, f->most, rc);
+	*many = r->counters.items > f->most;
 	for (i = 0; i < k->size; i++) {
 		*many = *many || k->incoming[i] == WHOLE;
-		k->send[i] = f->pairs;
+		k->send[i] = f->moved;
 	}
 	if (rc || *many)
 		return rc;
 	rc = gpu_link_exchange_elements(k, 8, true);
-	if (!rc)
-		rc = gpu_run_clear(r);
 	for (i = 0; i < k->size && !rc; i++) {
 		count = i == k->rank ? 0 : k->incoming[i];
 		pairs = k->receive[i];
 		if (count)
-			rc = gpu_run_launch(r, "ranks_join", NULL, false, count, join);
+			rc = gpu_run_launch(r, "ranks_join_moved", NULL, false, count, take);
 	}
+	return rc;
+}
+
+/* *done: a search has found most vertices, and the labels of own ones are complete. Collective. */
+static int search(struct forest *f, bool *done)
+{
+	struct gpu_ranks *k = f->k;
+	struct gpu_run *r = &k->r;
+	CUdeviceptr isolated = r->gpu->placed.isolated.device;
+	struct gpu_reached found;
+	uint32_t lowest = 0, joined;
+	bool many = false;
+	void *label[] = { &found.visited, &isolated, &lowest, &joined, &f->label, NULL };
+	int rc = gpu_ranks_component(k, &found);
+
+	f->queue = found.queue;
+	gpu_run_iteration(r, r->graph.n);
+	if (rc || 2 * found.vertices < found.connected)
+		return rc;
+	rc = find_outside(f, &found, &lowest);
+	joined = found.vertices < found.connected;
+	if (!rc && joined)
+		rc = join_outside(f, &found, lowest, &many);
+	*done = !many;
+	if (many)
+		return rc;
 	if (!rc)
-		rc = gpu_components_flatten(r, f->label);
+		rc = gpu_run_launch(r, "ranks_label", NULL, false, k->own / 32 + 64, label);
 	if (!rc)
 		rc = gpu_run_read(r);
 	return gpu_link_release(k, rc ? rc : gpu_ranks_check(k));
 }
 
-/* *done: a search has found most vertices, and the labels are complete. Collective. */
-static int search(struct forest *f, bool *done)
+/* Memory to join the ends of all edges. */
+static int allocate_merge(struct forest *f)
 {
-	struct gpu_ranks *k = f->k;
-	CUdeviceptr visited;
-	uint64_t reached, connected;
-	bool many = false;
-	int rc = gpu_ranks_component(k, &visited, &f->queue, &reached, &connected);
+	const uint64_t bytes = 4 * f->k->r.graph.n;
 
-	gpu_run_iteration(&k->r, k->r.graph.n);
-	if (rc || 2 * reached < connected)
-		return rc;
-	rc = exchange_moved(f, &many, join_others(f, visited));
-	*done = !many;
-	return rc;
+	return gpu_run_allocate(&f->k->r, (struct gpu_part[]){ { "common labels", bytes, &f->base },
+							       { "changed labels", bytes, &f->pairs } }, 2);
 }
 
 /* Join the ends of all own edges, and then those of all ranks. Collective. */
@@ -205,8 +225,10 @@ static int join_all(struct forest *f)
 {
 	struct gpu_run *r = &f->k->r;
 	void *label[] = { &f->label, NULL }, *base[] = { &f->base, NULL };
-	int rc = gpu_run_launch(r, "components_begin", NULL, false, r->graph.n, label);
+	int rc = f->base ? 0 : allocate_merge(f);
 
+	if (!rc)
+		rc = gpu_run_launch(r, "components_begin", NULL, false, r->graph.n, label);
 	if (!rc)
 		rc = gpu_run_launch(r, "components_begin", NULL, false, r->graph.n, base);
 	if (!rc)
@@ -218,16 +240,17 @@ static int prepare(struct forest *f, bool searches)
 {
 	struct gpu_ranks *k = f->k;
 	const uint64_t n = k->r.graph.n;
-	int rc = gpu_run_allocate(&k->r, (struct gpu_part[]){
-		{ "labels", 4 * n, &f->label }, { "common labels", 4 * n, &f->base }, { "changed labels", 4 * n, &f->pairs },
-		{ "giant component", gpu_push_bits(k) + 16, &f->giant } }, 4);
+	int rc = gpu_run_allocate(&k->r, &(struct gpu_part){ "labels", 4 * n, &f->label }, 1);
 
-	f->least = f->giant + ((gpu_push_bits(k) + 15) & ~15ull);
+	f->most = n / (8 * k->size);
 	/* a search has a queue */
 	if (!rc && searches)
-		rc = gpu_bits_begin(k, &f->own, 2);
+		rc = gpu_run_allocate(&k->r, (struct gpu_part[]){ { "giant component", gpu_push_bits(k), &f->inside },
+								  { "changed labels", 8 * f->most, &f->moved } }, 2);
 	else if (!rc)
 		rc = gpu_run_allocate(&k->r, &(struct gpu_part){ "queue", gpu_ranks_queue_bytes(k), &f->queue }, 1);
+	if (!rc && !searches)
+		rc = allocate_merge(f);
 	return rc ? rc : gpu_wait(k->r.gpu, "setting up", k->r.err);
 }
 

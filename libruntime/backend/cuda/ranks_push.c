@@ -10,11 +10,11 @@
 int gpu_push_begin(struct gpu_ranks *k, struct gpu_push *p, uint64_t source, uint32_t skip)
 {
 	/* by the vertices' numbers */
-	CUdeviceptr isolated = k->r.gpu->placed.isolated.device, level = p->level - 4 * k->first;
+	CUdeviceptr isolated = k->r.gpu->placed.isolated.device, level = p->level ? p->level - 4 * k->first : 0;
 	uint32_t from = (uint32_t)source;
 	/* all ranks know that the source is reached */
 	void *begin[] = { &isolated, &skip, &source, &p->visited, NULL }, *start[] = { &from, &p->visited, &level, &p->queue[0], NULL };
-	int rc = gpu_fill(k->r.gpu, p->level, 0xff, 4 * k->own, k->r.err);
+	int rc = p->level ? gpu_fill(k->r.gpu, p->level, 0xff, 4 * k->own, k->r.err) : 0;
 
 	p->have_queue = true;
 	if (!rc)

@@ -375,17 +375,44 @@ TEST(distances_by_loads)
 	}
 }
 
-static struct gtu_graph *dense, *chain;	/* of small_graph(): have few levels and rounds */
+/*
+ * A dense part of half of the vertices, from @first on; a path of @tail vertices from its highest vertex over @first - 1 down to
+ * @first - @tail; and @pairs pairs of other vertices, from both ends. The rest has no edges.
+ */
+static struct edges islands(uint64_t n, uint64_t first, uint64_t tail, uint64_t pairs)
+{
+	struct edges e = edges(n, 4 * n + tail + pairs);
+	uint64_t seed = 3, end = first + n / 2, low = 0, high = n - 1;
 
-#define ALGORITHMS 8u		/* of attempt() */
+	for (uint64_t v = first + 1; v < end; v++) {
+		add_edge(&e, first, v);
+		for (unsigned i = 0; i < 3; i++)
+			add_edge(&e, v, first + test_random(&seed) % (n / 2));
+	}
+	for (uint64_t v = first; v > first - tail; v--)
+		add_edge(&e, v == first ? end - 1 : v, v - 1);
+	for (; pairs; pairs--) {
+		while (low >= first - tail && low < end)
+			low++;
+		while (high >= first - tail && high < end)
+			high--;
+		add_edge(&e, low++, high--);
+	}
+	return e;
+}
+
+static struct gtu_graph *dense, *chain, *apart;	/* of small_graph(): have few levels and rounds */
+
+#define ALGORITHMS 9u		/* of attempt() */
 
 static struct gtu_graph *small_graph(uint64_t **want)
 {
 	struct gtu_graph *g = generate((struct gtu_generate_options){ .kind = GTU_GEN_KRONECKER, .scale = 7, .seed = 1 });
-	struct edges e = clique(12), p = path(4);
+	struct edges e = clique(12), p = path(4), i = islands(64, 20, 1, 1);
 
 	dense = from_edges(e.n, e.m, e.src, e.dst, GTU_UNDIRECTED, 4);
 	chain = from_edges(p.n, p.m, p.src, p.dst, GTU_UNDIRECTED, 4);
+	apart = from_edges(i.n, i.m, i.src, i.dst, GTU_UNDIRECTED, 4);
 	*want = test_alloc(g->n, 8);
 	CHECK(!reference_bfs(g, 0, *want));
 	return g;
@@ -497,6 +524,86 @@ TEST(two_ranks_on_one_card)
 	close_list("copies between the cards, without NCCL: ranks 0 and 1 share one card, which NCCL does not support");
 }
 
+/* ---- Components ------------------------------------------------------------------------------------- */
+
+/* The components of @e over the list; returns the bytes of labels that its cards sent. *launches: the kernels that they ran. */
+static uint64_t run_components(struct edges e, unsigned edge_bytes, long *launches)
+{
+	const struct gtu_graph *g = from_edges(e.n, e.m, e.src, e.dst, GTU_UNDIRECTED, edge_bytes);
+	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU };
+	uint64_t *got = test_alloc(g->n, 8), *want = test_alloc(g->n, 8);
+	struct gtu_ranks_traffic before, after;
+	const long launched = cuda->launches;
+
+	CHECK(!reference_components(g, want));
+	memset(got, 0x55, g->n * 8);
+	gtu_ranks_get_traffic(over, &before);
+	CHECKF(!gtu_components(over, g, &opt, got, NULL, &err), "%s: %s", over_name, err.text);
+	gtu_ranks_get_traffic(over, &after);
+	same_integers(got, want, g->n, over_name);
+	if (launches)
+		*launches = cuda->launches - launched;
+	return after.value_bytes - before.value_bytes;
+}
+
+/* A search reaches the dense part, or more; the list has @size cards. */
+static void components_of_islands(uint32_t size)
+{
+	const uint64_t n = 1100;
+	uint64_t bytes;
+
+	/* nothing outside: no labels are sent */
+	CHECK_EQ(run_components(islands(n, 301, 0, 0), 4, NULL), 0);
+	/* the higher end of each pair is no root any more, for its ranks at most */
+	bytes = run_components(islands(n, 301, 1, 3), 8, NULL);
+	CHECKF(bytes && bytes <= 2 * 3 * 8 * (size - 1ull), "%llu bytes", (unsigned long long)bytes);
+	/* the lowest vertex is outside */
+	CHECK(run_components(islands(n, 301, 1, 1), 4, NULL));
+	CHECK(run_components(islands(n, 301, 2, 1), 4, NULL));
+	CHECK(run_components(islands(n, n / 2, 12, 0), 8, NULL));
+	CHECK(run_components(islands(n, 31, 15, 1), 4, NULL));
+	/* so many are no roots that all labels are sent */
+	CHECK(run_components(islands(n, 64, 0, 200), 4, NULL) >= 4 * n);
+	/* fewer vertices than cards, and a hub at a boundary */
+	run_components(islands(4, 1, 1, 0), 4, NULL);
+	run_components(hub(600), 4, NULL);
+}
+
+TEST(components_outside_of_a_search)
+{
+	static const char *const list[] = { "cuda:0,1", "cuda:0,1,2,3,4", "cuda:2,cuda:0,1", "cuda:all" };
+	uint32_t rank, size;
+
+	open_fakes();
+	for (by = GTU_EXCHANGE_NCCL; by <= GTU_EXCHANGE_HOST; by++)
+		for (unsigned i = 0; i < LENGTH(list); i += 1 + FIRST_LIST) {
+			void *mark = test_mark();
+
+			open_list(list[i]);
+			gtu_ranks_of(over, &rank, &size);
+			components_of_islands(size);
+			gtu_close(over);
+			test_end(mark);
+		}
+}
+
+/*
+ * Two cards each run eight kernels at most if a search of one level reaches all vertices with edges: one of the placement, five of
+ * the search, and two to label own vertices.
+ */
+TEST(components_of_one_search)
+{
+	long reached, outside;
+
+	open_fakes();
+	by = GTU_EXCHANGE_LOADS;
+	open_list("cuda:0,1");
+	run_components(islands(1100, 301, 0, 0), 4, &reached);
+	run_components(islands(1100, 301, 0, 1), 4, &outside);
+	CHECKF(reached <= 2 * 8 && outside > reached, "%ld kernels, %ld", reached, outside);
+	close_list("loads");
+}
+
 /* ---- Failures ---------------------------------------------------------------------------------------- */
 
 /* Whether runs of @algorithms, a bit for each, succeed over a new list. The first is right; a failure has a sentence. */
@@ -521,7 +628,8 @@ static bool attempt(const struct gtu_graph *g, const uint64_t *want, unsigned al
 		     i == 4 ? gtu_label_propagation(over, dense, &opt, integer, NULL, &err) :
 		     i == 5 ? gtu_coloring(over, chain, &opt, (uint32_t *)integer, NULL, &err) :
 		     i == 6 ? gtu_gcn(over, dense, &ends, real, NULL, &err) :
-			      gtu_stcon(over, dense, &ends, integer, NULL, &err);
+		     i == 7 ? gtu_stcon(over, dense, &ends, integer, NULL, &err) :
+			      gtu_components(over, apart, &opt, integer, NULL, &err);
 		if (!rc && !i)
 			same_integers(integer, want, g->n, "bfs");
 	}
@@ -663,6 +771,7 @@ TEST(local_cards_of_one_rank)
 	OK(gtu_ranks_set_exchange(over, GTU_EXCHANGE_NCCL, &err));
 	tiny_graphs(run_all);
 	each_graph(one_shape(200, 1500), run_all);
+	run_components(islands(1100, 301, 12, 3), 4, NULL);
 	close_list("NCCL");
 }
 

@@ -76,7 +76,7 @@ __device__ static inline void send_warp(const u64 *cut, u32 ranks, uint64_t *cou
 
 /* ---- Breadth-first search: levels of own vertices, bits of all -------------------------------------- */
 
-/* Give own vertex @v level @next if it is new, and queue its items. Called by every lane of a warp. */
+/* Give own vertex @v level @next, unless @level is 0, if it is new, and queue its items. Called by every lane of a warp. */
 template <typename R>
 __device__ static inline void settle_warp(const gpu_graph &g, u32 v, bool fresh, u32 *level, u32 next, u64 *out,
 					  u64 &vertices, u64 &edges)
@@ -85,7 +85,8 @@ __device__ static inline void settle_warp(const gpu_graph &g, u32 v, bool fresh,
 	u64 s, e;
 
 	if (fresh) {
-		level[v - g.first] = next;
+		if (level)
+			level[v - g.first] = next;
 		edges_of(g, v, &s, &e);
 		items = items_of<R>(s, e);
 		vertices++;
@@ -148,12 +149,6 @@ template <typename R> __device__ static void ranks_collect(const gpu_graph &g, c
 	collect<R>(g, queue, [&](u32 v) { return level[v - g.first] == now; });
 }
 
-/* The items of own vertices whose bits are set. */
-template <typename R> __device__ static void ranks_collect_bits(const gpu_graph &g, const u32 *bits, u64 *queue)
-{
-	collect<R>(g, queue, [&](u32 v) { return bit_at(bits, v); });
-}
-
 /* @bits, cleared before, of the @count numbers @ids. */
 extern "C" __global__ void ranks_bits(const u32 *ids, u64 count, u32 *bits)
 {
@@ -195,7 +190,7 @@ extern "C" __global__ void ranks_front(gpu_graph g, const u32 *level, u32 now, u
 
 /*
  * The own vertices that a rank has marked in the words at @marks[rank], maybe on another card, and that were not visited
- * @before: they are at level @next, and are the bits of @found.
+ * @before: they are at level @next, unless @level is 0, and are the bits of @found.
  */
 extern "C" __global__ void ranks_settle_marks(gpu_graph g, const u64 *marks, u32 ranks, const u32 *before, u32 *visited,
 					      u32 *found, u32 *level, u32 next)
@@ -213,7 +208,8 @@ extern "C" __global__ void ranks_settle_marks(gpu_graph g, const u64 *marks, u32
 	}, [&](u64 v, bool mine, u32) {
 		if (!mine)
 			return;
-		level[v - g.first] = next;
+		if (level)
+			level[v - g.first] = next;
 		vertices++;
 		edges += row_at(g, v + 1) - row_at(g, v);
 	});
@@ -266,10 +262,6 @@ extern "C" __global__ void ranks_join_bits(gpu_graph g, const u64 *at, u64 offse
 	extern "C" __global__ void ranks_collect_##format(gpu_graph g, const u32 *level, u32 now, u64 *queue) \
 	{                                                                                          \
 		ranks_collect<R>(g, level, now, queue);                                            \
-	}                                                                                          \
-	extern "C" __global__ void ranks_collect_bits_##format(gpu_graph g, const u32 *bits, u64 *queue) \
-	{                                                                                          \
-		ranks_collect_bits<R>(g, bits, queue);                                             \
 	}
 
 VISIT_FORMATS(RANKS_BFS)
@@ -446,7 +438,13 @@ RANKS_BUCKET(u64, 8, uint16_t, 16)
 RANKS_NUMBERS(uint8_t, 8)
 RANKS_NUMBERS(uint16_t, 16)
 
-/* ---- Components: labels of all vertices ------------------------------------------------------------- */
+/*
+ * ---- Components: labels of all vertices -------------------------------------------------------------
+ *
+ * After a search a rank has labels of its own vertices and of the vertices "outside": those with edges that the search has not
+ * reached. The label of all that it has reached is the lowest of these vertices, which counts as one outside. Bits of vertices
+ * inside include those without edges: they are in no list.
+ */
 
 /* Add a pair of each lane that @sends to @pairs, at most @most; counters.items: their number. Called by every lane of a warp. */
 __device__ static inline void put_pair_warp(const gpu_graph &g, bool sends, u32 number, u32 value, u32 *pairs, u64 most)
@@ -463,40 +461,154 @@ __device__ static inline void put_pair_warp(const gpu_graph &g, bool sends, u32 
 	}
 }
 
-/* The bits of own vertices with edges that are visited. */
-extern "C" __global__ void ranks_reached(gpu_graph g, const u32 *visited, const u32 *isolated, u32 *bits)
+/*
+ * Queue the items of own vertices that are not @visited, and copy the words with own vertices to @bits. note_min(): the number of
+ * the lowest own vertex that is visited and has edges, plus 1.
+ */
+template <typename R>
+__device__ static void ranks_outside(const gpu_graph &g, const u32 *visited, const u32 *isolated, u32 *bits, u64 *queue)
 {
-	const u64 words = (g.end + 31) / 32;
+	u64 least = ~0ull;
 
-	for (u64 w = g.first / 32 + thread_id(); w < words; w += thread_count())
-		bits[w] = visited[w] & ~isolated[w] & own_bits(g, w);
+	each_word(g, [&](u64 w) {
+		const u32 own = own_bits(g, w), word = visited[w], reached = word & ~isolated[w] & own;
+
+		if (reached && least == ~0ull)
+			least = 32 * w + (u32)__ffs((int)reached);
+		bits[w] = word;
+		return ~word & own;
+	}, [&](u64 v, bool mine, u32) {
+		push_warp(queue, &counters_of(g)->items, (u32)v, mine ? items_of_vertex<R>(g, (u32)v) : 0);
+	});
+	least = warp_min(least);
+	/* the first blocks have the lowest */
+	if (!lane_id() && ~least > *(volatile uint64_t *)&counters_of(g)->not_min)
+		note_min(g, least);
 }
 
-/* The bits of other own vertices with edges. */
-extern "C" __global__ void ranks_others(gpu_graph g, const u32 *reached, const u32 *isolated, u32 *bits)
+/* Give each vertex outside its own label; @lowest leaves @inside. The graph's range is all vertices. */
+extern "C" __global__ void ranks_begin_outside(gpu_graph g, u32 *inside, u32 lowest, u32 *label)
 {
-	const u64 words = (g.end + 31) / 32;
-
-	for (u64 w = g.first / 32 + thread_id(); w < words; w += thread_count())
-		bits[w] = ~(reached[w] | isolated[w]) & own_bits(g, w);
+	each_word(g, [&](u64 w) {
+		if (w == lowest / 32)
+			inside[w] &= ~(1u << lowest % 32);
+		return ~inside[w] & own_bits(g, w);
+	}, [&](u64 v, bool mine, u32) {
+		if (mine)
+			label[v] = (u32)v;
+	});
 }
 
 /*
- * Pairs of a vertex and its label, for vertices that are no roots: of those in @giant, which had the label *least before, of
- * *least alone.
+ * Join @v, which is outside, with the vertices inside. A root may be linked to a lower vertex that is no root any more: labels
+ * still only point down. So few threads read the label of @lowest.
  */
-extern "C" __global__ void ranks_moved(gpu_graph g, const u32 *label, const u32 *giant, const u32 *least, u32 *pairs, u64 most)
+__device__ static inline void join_inside(u32 *label, u32 v, u32 lowest)
 {
-	const u64 padded = (g.n + 31) & ~31ull;
-	const u32 lowest = *least;
+	if (v > lowest) {
+		const u32 was = atomicCAS(&label[v], v, lowest);
 
-	for (u64 v = thread_id(); v < padded; v += thread_count()) {
-		const bool alone = v < g.n && (!bit_at(giant, (u32)v) || v == lowest);
-		const u32 root = alone ? label[v] : 0;
+		if (was == v || was == lowest)
+			return;
+	}
+	join(label, v, lowest);
+}
 
-		put_pair_warp(g, alone && root != v, (u32)v, root, pairs, most);
+/* Join vertices outside with their neighbours. */
+template <typename R>
+__device__ static void ranks_join_outside(const gpu_graph &g, const u64 *queue, u64 count, const u32 *inside, u32 lowest,
+					  u32 *label)
+{
+	tally t = { 0, 0 };
+
+	each_in_order(g, count, [&](u64 i) {
+		const u64 item = queue[i];
+		const u32 v = (u32)item;
+
+		walk_item<R, no_weight>(g, v, (u32)(item >> 32), t, [&](bool valid, R entry, no_weight) {
+			const u32 to = valid ? target_of<R>(g, entry) : v;
+			const bool in = bit_at(inside, to);
+
+			if (!in && to != v)
+				join(label, v, to);
+			if (__any_sync(ALL_LANES, in) && !lane_id())
+				join_inside(label, v, lowest);
+			__syncwarp();
+		});
+	});
+	report(g, t);
+}
+
+/* Pairs of a vertex and its label, for vertices outside that are no roots any more. The graph's range is all vertices. */
+extern "C" __global__ void ranks_moved(gpu_graph g, const u32 *inside, const u32 *label, u32 *pairs, u64 most)
+{
+	each_word(g, [&](u64 w) { return ~inside[w] & own_bits(g, w); }, [&](u64 v, bool mine, u32) {
+		const u32 up = mine ? label[v] : (u32)v;
+
+		put_pair_warp(g, up != v, (u32)v, up, pairs, most);
+	});
+}
+
+/* Join the ends of pairs of another rank. counters.changed: one is bad. */
+extern "C" __global__ void ranks_join_moved(gpu_graph g, const u32 *pairs, u64 count, const u32 *inside, u32 *label)
+{
+	for (u64 i = thread_id(); i < count; i += thread_count()) {
+		const u32 v = pairs[2 * i], up = pairs[2 * i + 1];
+
+		if (v < g.n && up < v && !bit_at(inside, v) && !bit_at(inside, up))
+			join(label, v, up);
+		else
+			counters_of(g)->changed = 1;
 	}
 }
+
+/* The root above @v, by reads that a cache serves: most go to the same root. */
+__device__ static inline u32 top_of(const u32 *label, u32 v)
+{
+	u32 up;
+
+	while ((up = label[v]) != v)
+		v = up;
+	return v;
+}
+
+/*
+ * Label own vertices: those without edges by themselves, those visited by the root of @lowest, and others by theirs. Unless
+ * @joined, there is none outside, and @lowest is that root. A warp stores the labels of 32 words in turn.
+ */
+extern "C" __global__ void ranks_label(gpu_graph g, const u32 *visited, const u32 *isolated, u32 lowest, u32 joined, u32 *label)
+{
+	const u64 begin = g.first / 32, words = (g.end + 31) / 32, padded = begin + ((words - begin + 31) & ~31ull);
+	const u32 root = joined ? top_of(label, lowest) : lowest;
+
+	for (u64 i = begin + thread_id(); i < padded; i += thread_count()) {
+		const u32 in = i < words ? visited[i] : 0, alone = i < words ? isolated[i] : 0;
+
+#pragma unroll 8
+		for (u32 k = 0; k < 32; k++) {
+			const u32 is_in = __shfl_sync(ALL_LANES, in, (int)k) >> lane_id() & 1,
+				  is_alone = __shfl_sync(ALL_LANES, alone, (int)k) >> lane_id() & 1;
+			const u64 v = (i - lane_id() + k) * 32 + lane_id();
+
+			if (owns(g, v))
+				label[v] = is_alone ? (u32)v : is_in ? root : top_of(label, (u32)v);
+		}
+	}
+}
+
+#define RANKS_COMPONENTS(R, format)                                                                \
+	extern "C" __global__ void ranks_outside_##format(gpu_graph g, const u32 *visited, const u32 *isolated, \
+							  u32 *bits, u64 *queue)                   \
+	{                                                                                          \
+		ranks_outside<R>(g, visited, isolated, bits, queue);                               \
+	}                                                                                          \
+	extern "C" __global__ void ranks_join_outside_##format(gpu_graph g, const u64 *queue, u64 count, \
+							       const u32 *inside, u32 lowest, u32 *label) \
+	{                                                                                          \
+		ranks_join_outside<R>(g, queue, count, inside, lowest, label);                     \
+	}
+
+VISIT_FORMATS(RANKS_COMPONENTS)
 
 /* Pairs of a vertex and its label, for vertices that were roots in @base and are not any more. */
 extern "C" __global__ void ranks_changed(gpu_graph g, const u32 *label, const u32 *base, u32 *pairs, u64 most)

@@ -130,6 +130,7 @@ struct gtu_device *gtu_device_alloc(struct device *parent)
 	gtu->number = -1;
 	gtu->state = GTU_STATE_UP;
 	mutex_init(&gtu->mbox_lock);
+	init_waitqueue_head(&gtu->core_reset_wait);
 	raw_spin_lock_init(&gtu->counter_lock);
 	gtu_peers_init(gtu);
 	spin_lock_init(&gtu->ctx_lock);

@@ -153,6 +153,8 @@ struct gtu_device {
 	u32 fdt_bytes, fdt_crc;
 
 	struct mutex mbox_lock;		/* serializes the mailbox, resets and writes to epoch */
+	bool core_reset;		/* under mbox_lock: the PCI core resets the function */
+	wait_queue_head_t core_reset_wait; /* for its end, in gtu_mbox_lock() */
 	/*
 	 * Page faults insert device memory under it, for reading. Taken for
 	 * writing between the end of an object and the zap of its mappings.
@@ -434,6 +436,7 @@ static inline void gtu_wr(struct gtu_device *gtu, u32 reg, u32 value)
 }
 
 /* gtu_reset.c */
+void gtu_mbox_lock(struct gtu_device *gtu);
 void gtu_set_dead(struct gtu_device *gtu);
 int gtu_alive(struct gtu_device *gtu);
 bool gtu_quiesce(struct gtu_device *gtu);

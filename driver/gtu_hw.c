@@ -108,7 +108,7 @@ u32 gtu_epoch_now(struct gtu_device *gtu)
 	u32 epoch = READ_ONCE(gtu->epoch);
 
 	if (!epoch) {
-		mutex_lock(&gtu->mbox_lock);
+		gtu_mbox_lock(gtu);
 		epoch = gtu->epoch;
 		mutex_unlock(&gtu->mbox_lock);
 	}
@@ -130,7 +130,7 @@ int gtu_mbox_query(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg, u
 {
 	int ret = -ESTALE, i;
 
-	mutex_lock(&gtu->mbox_lock);
+	gtu_mbox_lock(gtu);
 	if (gtu->epoch == epoch)
 		ret = gtu_mbox_locked(gtu, cmd, arg);
 	for (i = 0; result && !ret && i < GTU_MBOX_RESULTS; i++)
@@ -342,7 +342,7 @@ int gtu_reg_read(struct gtu_device *gtu, struct gtu_ctx *ctx, u32 offset, u64 *v
 	const u64 *own = NULL;
 	int ret = -ENODEV;
 
-	mutex_lock(&gtu->mbox_lock);
+	gtu_mbox_lock(gtu);
 	if (!gtu->epoch)
 		goto out;
 	bytes = gtu_reg_readable(gtu, offset);
@@ -431,7 +431,7 @@ int gtu_reg_write(struct gtu_ctx *ctx, u32 offset, u64 value)
 	/* settings change how other users' jobs run */
 	if (!READ_ONCE(user_registers) && !(set ? capable(CAP_SYS_ADMIN) : perfmon_capable()))
 		return -EPERM;
-	mutex_lock(&gtu->mbox_lock);
+	gtu_mbox_lock(gtu);
 	ret = -ENODEV;
 	if (!gtu->epoch)
 		goto out;
@@ -467,7 +467,7 @@ int gtu_counter_read(struct gtu_device *gtu, u32 offset, u64 *value)
 	u32 page = offset / GTU_PAGE - 1;
 	int ret = -ENODEV;
 
-	mutex_lock(&gtu->mbox_lock);
+	gtu_mbox_lock(gtu);
 	/* the registers are not accessible after a bus error */
 	if (!gtu->epoch)
 		goto out;

@@ -55,6 +55,20 @@ int gtu_alive(struct gtu_device *gtu)
 	return -ENODEV;
 }
 
+/**
+ * gtu_mbox_lock() - take mbox_lock when no function reset by the PCI core is in progress
+ * @gtu: the device
+ */
+void gtu_mbox_lock(struct gtu_device *gtu)
+{
+	mutex_lock(&gtu->mbox_lock);
+	while (gtu->core_reset) {
+		mutex_unlock(&gtu->mbox_lock);
+		wait_event(gtu->core_reset_wait, !READ_ONCE(gtu->core_reset));
+		mutex_lock(&gtu->mbox_lock);
+	}
+}
+
 /*
  * Stop the device's memory accesses for good, or until gtu_hw_restart(). Its
  * contexts are dead or suspended. Returns true if none is in flight any more:
@@ -86,7 +100,7 @@ bool gtu_quiesce(struct gtu_device *gtu)
 {
 	bool quiesced;
 
-	mutex_lock(&gtu->mbox_lock);
+	gtu_mbox_lock(gtu);
 	quiesced = gtu_quiesce_once(gtu, NULL);
 	/* wake again: the device wrote queue states until now */
 	gtu_queues_wake(gtu);
@@ -221,7 +235,7 @@ bool gtu_force_quiesce(struct gtu_ctx *ctx, const char *why)
 
 	if (READ_ONCE(gtu->epoch) == epoch && READ_ONCE(gtu->state) == GTU_STATE_UP)
 		gtu_dump(gtu, ctx, "%s (context %u)", why, ctx->id);
-	mutex_lock(&gtu->mbox_lock);
+	gtu_mbox_lock(gtu);
 	if (gtu->epoch == epoch && READ_ONCE(gtu->state) == GTU_STATE_UP) {
 		dev_err(gtu->parent, "the driver resets the device: %s\n", why);
 		gtu_reset_locked(gtu);
@@ -240,15 +254,18 @@ bool gtu_force_quiesce(struct gtu_ctx *ctx, const char *why)
  * gtu_reset_begin() - prepare for a function reset by the PCI core, for example through sysfs
  * @gtu: the device
  *
- * Kills all contexts and holds the mailbox until gtu_reset_end().
+ * Kills all contexts and keeps the mailbox from others until gtu_reset_end().
+ * No lock is held meanwhile: the core takes locks of its own.
  */
 void gtu_reset_begin(struct gtu_device *gtu)
 {
 	gtu_peers_stop(gtu);
-	mutex_lock(&gtu->mbox_lock);
+	gtu_mbox_lock(gtu);
+	WRITE_ONCE(gtu->core_reset, true);
 	WRITE_ONCE(gtu->epoch, 0);
 	gtu_counters_stop(gtu);
 	gtu_queues_wake(gtu);
+	mutex_unlock(&gtu->mbox_lock);
 }
 
 /**
@@ -257,8 +274,10 @@ void gtu_reset_begin(struct gtu_device *gtu)
  */
 void gtu_reset_end(struct gtu_device *gtu)
 {
-	int ret = gtu_reset_wait(gtu, 0);
+	int ret;
 
+	mutex_lock(&gtu->mbox_lock);
+	ret = gtu_reset_wait(gtu, 0);
 	/*
 	 * The core restored bus mastering with the config space, and used up
 	 * the saved state: save it again.
@@ -274,7 +293,9 @@ void gtu_reset_end(struct gtu_device *gtu)
 	}
 	/* Wake again: the device wrote queue states until it was reset. */
 	gtu_queues_wake(gtu);
+	WRITE_ONCE(gtu->core_reset, false);
 	mutex_unlock(&gtu->mbox_lock);
+	wake_up_all(&gtu->core_reset_wait);
 	if (!ret)
 		gtu_peers_start(gtu);
 }
@@ -288,7 +309,7 @@ void gtu_reset_end(struct gtu_device *gtu)
  */
 void gtu_hw_stop(struct gtu_device *gtu)
 {
-	mutex_lock(&gtu->mbox_lock);
+	gtu_mbox_lock(gtu);
 	WRITE_ONCE(gtu->epoch, 0);
 	gtu_counters_stop(gtu);
 	gtu_quiesce_once(gtu, NULL);
@@ -307,7 +328,7 @@ int gtu_hw_restart(struct gtu_device *gtu)
 {
 	int ret = -ENODEV;
 
-	mutex_lock(&gtu->mbox_lock);
+	gtu_mbox_lock(gtu);
 	if (READ_ONCE(gtu->state) == GTU_STATE_UP) {
 		gtu->quiesce_called = false;
 		ret = gtu_reset_and_reload(gtu, true);
@@ -328,7 +349,7 @@ int gtu_hw_start(struct gtu_device *gtu)
 {
 	int ret;
 
-	mutex_lock(&gtu->mbox_lock);
+	gtu_mbox_lock(gtu);
 	ret = gtu_reset_and_reload(gtu, true);
 	if (!ret)
 		gtu_fdt_read(gtu);

@@ -102,7 +102,7 @@ static void gtu_print_registers(struct gtu_text *t, struct gtu_device *gtu)
 	 * The lock keeps both halves of a 64-bit register consistent, and waits
 	 * for a function reset in progress.
 	 */
-	mutex_lock(&gtu->mbox_lock);
+	gtu_mbox_lock(gtu);
 	if (!gtu->epoch || readl(gtu->regs + GTU_REG_MAGIC) != GTU_MAGIC) {
 		gtu_print(t, "device does not respond\n");
 		goto out;

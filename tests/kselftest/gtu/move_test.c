@@ -279,10 +279,34 @@ static int export_again(int fd, uint32_t rights, struct gtu_ioctl_buffer_export 
 	return call(fd, GTU_IOCTL_BUFFER_EXPORT, e);
 }
 
+static int attach(int importer, int fd, const char *function, uint32_t flags, struct peer_ioctl *p)
+{
+	*p = (struct peer_ioctl){ .fd = fd, .flags = flags };
+	snprintf(p->function, sizeof(p->function), "%.31s", function);
+	return call(importer, PEER_ATTACH, p);
+}
+
+/* Whether an IOMMU translates a function's addresses. */
+static bool is_translated(const char *function)
+{
+	char path[128], type[32] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/iommu_group/type", function);
+	f = fopen(path, "r");
+	if (!f)
+		return false;
+	if (!fgets(type, sizeof(type), f))
+		type[0] = 0;
+	fclose(f);
+	return !strncmp(type, "DMA", 3);
+}
+
 FIXTURE_SETUP(peer)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
-	int ret;
+	struct peer_ioctl p;
+	int ret, probe;
 
 	OPEN_OR_SKIP(self->fd);
 	self->e = (struct gtu_ioctl_buffer_export){ .size = sizeof(self->e), .flags = O_CLOEXEC };
@@ -302,16 +326,16 @@ FIXTURE_SETUP(peer)
 	if (ret == EOPNOTSUPP)
 		SKIP(return, "the kernel has no CONFIG_PCI_P2PDMA");
 	ASSERT_EQ(0, ret);
+	probe = open("/dev/gtu_peer", O_RDWR | O_CLOEXEC);
+	ASSERT_LE(0, probe);
+	ret = attach(probe, self->e.fd, self->other, PEER_ALLOW, &p);
+	close(probe);
+	if (ret == EOPNOTSUPP && is_translated(self->function))
+		SKIP(return, "the ports keep devices behind an IOMMU from each other (ACS)");
+	ASSERT_EQ(0, ret);
 }
 
 NO_TEARDOWN(peer);
-
-static int attach(int importer, int fd, const char *function, uint32_t flags, struct peer_ioctl *p)
-{
-	*p = (struct peer_ioctl){ .fd = fd, .flags = flags };
-	snprintf(p->function, sizeof(p->function), "%.31s", function);
-	return call(importer, PEER_ATTACH, p);
-}
 
 /* Address range of a function's BAR 4, the aperture. */
 static int aperture_range(const char *function, uint64_t *start, uint64_t *end)

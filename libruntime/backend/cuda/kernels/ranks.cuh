@@ -387,21 +387,19 @@ template <typename T>
 __device__ static void ranks_numbers(const gpu_graph &g, T *numbers, const u64 *at, const u64 *cut, u32 ranks, u32 width,
 				     u32 *open, u32 *bucket)
 {
-	four_numbers<T> read[GROUPS];
-
-	each_group(0, g.n, [&](u32 r, u64 i) {
+	each_group<T>(0, g.n, [&](u64 i) {
 		const u64 last = 4 * i + 3 < g.n ? 4 * i + 3 : g.n - 1;
 		const u32 owner = owner_of(cut, ranks, last);
 
-		if (cut[owner] <= 4 * i) {
-			read[r] = ((const four_numbers<T> *)at[owner])[i];
-			return;
-		}
+		four_numbers<T> x;
+
+		if (cut[owner] <= 4 * i)
+			return ((const four_numbers<T> *)at[owner])[i];
 		/* at a boundary, vertices of several ranks */
 		for (u32 k = 0; k < 4; k++)
-			read[r].of[k] = 4 * i + k < g.n ? ((const T *)at[owner_of(cut, ranks, 4 * i + k)])[4 * i + k] : none_of<T>();
-	}, [&](u32 r, u64 i, bool valid) {
-		const four_numbers<T> x = read[r];
+			x.of[k] = 4 * i + k < g.n ? ((const T *)at[owner_of(cut, ranks, 4 * i + k)])[4 * i + k] : none_of<T>();
+		return x;
+	}, [&](u64 i, bool valid, const four_numbers<T> &x) {
 		u32 opens = 0, members = 0, own = 0, k;
 
 #pragma unroll

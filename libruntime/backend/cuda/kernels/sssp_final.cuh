@@ -68,21 +68,29 @@ __device__ static inline void put_bits(u32 *words, u64 i, bool valid, u32 four)
 }
 
 /*
- * f(i, valid) for every group i of four vertices in words with vertices of [first, end), by lanes of a warp with adjacent
- * groups, GROUPS of such in turn: g(k, i) is called before for k below GROUPS, to read what f() uses. Called by all lanes.
+ * f(i, valid, read(i)) for every group i of four vertices in words with vertices of [first, end), by lanes of a warp with
+ * adjacent groups. GROUPS of them are read together; f() is there once, because more registers would leave room for fewer warps.
+ * Called by all lanes.
  */
-template <typename G, typename F> __device__ static inline void each_group(u64 first, u64 end, G g, F f)
+template <typename T, typename G, typename F> __device__ static inline void each_group(u64 first, u64 end, G read, F f)
 {
 	const u64 fours = (end + 3) / 4, stride = thread_count() * GROUPS;
 
-	for (u64 base = first / 32 * 8 + thread_id() / 32 * 32 * GROUPS; base < fours; base += stride) {
+	for (u64 base = first / 32 * 8 + thread_id() / 32 * 32 * GROUPS + lane_id(); base - lane_id() < fours; base += stride) {
+		four_numbers<T> x[GROUPS] = {};
+
 #pragma unroll
 		for (u32 k = 0; k < GROUPS; k++)
-			if (base + 32 * k + lane_id() < fours)
-				g(k, base + 32 * k + lane_id());
+			if (base + 32 * k < fours)
+				x[k] = read(base + 32 * k);
+#pragma unroll 1
+		for (u32 k = 0; k < GROUPS; k++) {
+			f(base + 32 * k, base + 32 * k < fours, x[0]);
+			/* an index would put them into memory */
 #pragma unroll
-		for (u32 k = 0; k < GROUPS; k++)
-			f(k, base + 32 * k + lane_id(), base + 32 * k + lane_id() < fours);
+			for (u32 next = 1; next < GROUPS; next++)
+				x[next - 1] = x[next];
+		}
 	}
 }
 
@@ -113,11 +121,9 @@ __device__ static void sssp_bucket(const gpu_graph &g, T *numbers, u32 above, u3
 	const T none = none_of<T>();
 	stage q = stage_of(queue, &counters_of(g)->items);
 	u64 vertices = 0, edges = 0, min = ~0ull, other, left = 0;
-	four_numbers<T> read[GROUPS];
 
-	each_group(g.first, g.end, [&](u32 r, u64 i) { read[r] = lower(i, ((const four_numbers<T> *)numbers)[i]); },
-		   [&](u32 r, u64 i, bool valid) {
-		four_numbers<T> x = read[r];
+	each_group<T>(g.first, g.end, [&](u64 i) { return lower(i, ((const four_numbers<T> *)numbers)[i]); },
+		      [&](u64 i, bool valid, four_numbers<T> x) {
 		u32 opens = 0, mine = 0, items = 0, k, piece;
 		u64 s[4], e[4], at;
 		bool staged;

@@ -356,7 +356,7 @@ struct gtu_algorithm_options {
 	uint32_t chunk_log2;		/* expand at most 2^chunk_log2 edges at a time (1..31); 0: 22 */
 	uint64_t source;		/* vertex (not id): BFS, SSSP, ST-connectivity */
 	double damping;			/* PageRank, 0 < damping < 1; 0: 0.85 */
-	double epsilon;			/* PageRank: stop when no rank changes by more; 0: never */
+	double epsilon;			/* PageRank: stop when an iteration changes no rank by more; 0: never */
 	uint32_t iterations;		/* PageRank; 0: 20 without epsilon, 1000 with. Label propagation; 0: 10 */
 	uint32_t kernel;		/* GTU_WITH_GPU: enum gtu_kernel of gtu/gpu.h; others ignore it */
 	double delta;			/* SSSP: increment of the near-far threshold; GTU_WITH_NONE: width of a
@@ -418,11 +418,12 @@ struct gtu_algorithm_stats {
 
 /*
  * For the next four functions @dev may be NULL with GTU_WITH_NONE, and @stats may be NULL. Results
- * do not depend on the unit, the chunk or the device. The caller's array is complete if they return
- * 0 and undefined otherwise. Errors: GTU_ERR_INPUT: rows or targets out of bounds (an unchecked
- * container; the edge is named), or a negative weight; GTU_ERR_USAGE: an option out of range, or a
- * source that is not a vertex; GTU_ERR_UNSUPPORTED: the device lacks the unit, or the graph has
- * more vertices than the IRU's indices can address (2^32); GTU_ERR_NOMEM; GTU_ERR_INTERRUPTED.
+ * do not depend on the unit, the chunk or the device, except for PageRank with an epsilon. The
+ * caller's array is complete if they return 0 and undefined otherwise. Errors: GTU_ERR_INPUT: rows or
+ * targets out of bounds (an unchecked container; the edge is named), or a negative weight;
+ * GTU_ERR_USAGE: an option out of range, or a source that is not a vertex; GTU_ERR_UNSUPPORTED: the
+ * device lacks the unit, or the graph has more vertices than the IRU's indices can address (2^32);
+ * GTU_ERR_NOMEM; GTU_ERR_INTERRUPTED.
  *
  * Breadth-first search: level[v] (n entries) = hops from the source, GTU_UNREACHED if there is no
  * path. (SCU, algorithms 1 and 4; IRU, figure 9)
@@ -456,6 +457,13 @@ int gtu_sssp(struct gtu_device *dev, const struct gtu_graph *g,
  * needs no second edge list. GTU_WITH_NONE always pulls: it transposes a directed graph first, which
  * takes memory for another edge list. With 2^17 vertices or more, no epsilon and a damping factor up
  * to 0.89 it rounds contributions to float: the relative error of a rank stays below 5e-7.
+ *
+ * Iterations are power iterations from 1/n. If a run stops by its epsilon, a rank differs from the
+ * converged rank r by at most r * n * epsilon / (1 - damping), but for rounding and float_sums. To
+ * stop by an epsilon without a given number of iterations, one GPU takes conjugate gradients instead
+ * on an undirected graph with GTU_KERNEL_AUTO, unless it has the list in blocks. Their iterations
+ * traverse the same edges and are usually fewer; the ranks differ from those of other units, within
+ * this bound.
  */
 int gtu_pagerank(struct gtu_device *dev, const struct gtu_graph *g,
 		 const struct gtu_algorithm_options *opt, double *rank,

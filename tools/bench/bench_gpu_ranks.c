@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Finds the fewest iterations of our PageRank that are as accurate as another program's ranks. */
+/* Finds the epsilon with the fewest iterations of our PageRank that are as accurate as another program's ranks. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,8 +9,10 @@
 #include "tools/support/cli.h"
 #include "libruntime/support/parallel.h"
 
-#define CONVERGED	200		/* greatest number of iterations; 0.85^200 is 1e-14 */
-#define ITERATIONS_MAX	60
+#define CONVERGED	200		/* power iterations; 0.85^200 is 1e-14 */
+#define EPSILON_STEP	16.0		/* between attempts, until one is as accurate */
+#define EPSILON_LEAST	1e-15		/* in units of 1 / n: no run comes closer */
+#define ATTEMPTS	12		/* between an epsilon that is too large and one that is not */
 
 bool bench_ranks_take(char *text, struct bench_ranks *to)
 {
@@ -84,26 +86,65 @@ static int read_ranks(const struct bench_ranks *r, float *to, uint64_t n, struct
 	return 0;
 }
 
-static int iterate(struct gtu_device *dev, const struct gtu_graph *g, uint32_t iterations, double *rank, double *seconds,
-		   struct gtu_error *err)
+/* A run that stops by @epsilon, or by power iterations after CONVERGED ones. */
+struct attempt {
+	double epsilon, error, seconds;
+	uint64_t iterations;
+};
+
+static int run(struct gtu_device *dev, const struct gtu_graph *g, uint32_t iterations, struct attempt *a, double *rank,
+	       struct gtu_error *err)
 {
-	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .iterations = iterations, .progress = cli_progress(),
-					     .epsilon = iterations == CONVERGED ? 1e-13 / (double)g->n : 0 };
+	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .iterations = iterations, .epsilon = a->epsilon,
+					     .progress = cli_progress() };
 	struct gtu_algorithm_stats stats;
 	int rc = gtu_pagerank(dev, g, &opt, rank, &stats, err);
 
-	*seconds = stats.gpu_seconds;
+	a->seconds = stats.gpu_seconds;
+	a->iterations = stats.iterations;
 	return rc;
 }
 
-/* Repeat the run and average: the card may have been in a sleep state during the first. */
-static int time_again(struct gtu_device *dev, const struct gtu_graph *g, struct bench_ranks *r, double *rank,
-		      struct gtu_error *err)
+/* @d compares @rank with the converged ranks. */
+static int try(struct gtu_device *dev, const struct gtu_graph *g, double epsilon, struct difference *d, double *rank,
+	       struct attempt *a, struct gtu_error *err)
 {
-	double seconds;
-	int rc = iterate(dev, g, r->iterations, rank, &seconds, err);
+	int rc;
 
-	r->seconds = (r->seconds + seconds) / 2;
+	*a = (struct attempt){ .epsilon = epsilon };
+	rc = run(dev, g, 0, a, rank, err);
+	a->error = rc ? 0 : total(d, differ, g->n);
+	return rc;
+}
+
+/* Find the fewest iterations that are as accurate as @r, or leave r->iterations 0. */
+static int approach(struct gtu_device *dev, const struct gtu_graph *g, struct bench_ranks *r, struct difference *d, double *rank,
+		    struct gtu_error *err)
+{
+	struct attempt far = { .epsilon = EPSILON_STEP }, near, middle;
+	unsigned i;
+	int rc = try(dev, g, 1, d, rank, &near, err);
+
+	while (!rc && near.error > r->error) {
+		far = near;
+		if (far.epsilon * (double)g->n < EPSILON_LEAST)
+			return 0;
+		rc = try(dev, g, far.epsilon / EPSILON_STEP, d, rank, &near, err);
+	}
+	for (i = 0; i < ATTEMPTS && !rc && near.iterations > far.iterations + 1; i++) {
+		rc = try(dev, g, sqrt(far.epsilon * near.epsilon), d, rank, &middle, err);
+		if (middle.error > r->error)
+			far = middle;
+		else
+			near = middle;
+	}
+	/* repeat the run and average: the card may have been in a sleep state during the first */
+	middle = near;
+	if (!rc)
+		rc = run(dev, g, 0, &middle, rank, err);
+	r->iterations = (uint32_t)near.iterations;
+	r->own_error = near.error;
+	r->seconds = (near.seconds + middle.seconds) / 2;
 	return rc;
 }
 
@@ -111,10 +152,9 @@ static int measure(struct gtu_device *dev, const struct gtu_graph *g, struct ben
 		   double *converged, double *rank, float *other, double *part, struct gtu_error *err)
 {
 	struct difference d = { .converged = converged, .part = part };
-	double seconds, error;
-	uint32_t k;
-	unsigned i, left = count;
-	int rc = iterate(dev, g, CONVERGED, converged, &seconds, err);
+	struct attempt converge = { .epsilon = 1e-13 / (double)g->n };
+	unsigned i;
+	int rc = run(dev, g, CONVERGED, &converge, converged, err);
 
 	for (i = 0; i < count && !rc; i++) {
 		rc = read_ranks(&ranks[i], other, g->n, err);
@@ -127,21 +167,9 @@ static int measure(struct gtu_device *dev, const struct gtu_graph *g, struct ben
 			return gtu_fail(err, GTU_ERR_INPUT, "%s has ranks that are not numbers, or whose sum is 0",
 					ranks[i].path);
 		ranks[i].iterations = 0;
-	}
-	d.other = NULL;
-	d.real = rank;
-	for (k = 1; k <= ITERATIONS_MAX && left && !rc; k++) {
-		rc = iterate(dev, g, k, rank, &seconds, err);
-		error = rc ? 0 : total(&d, differ, g->n);
-		for (i = 0; i < count && !rc; i++) {
-			if (ranks[i].iterations || error > ranks[i].error)
-				continue;
-			ranks[i].iterations = k;
-			ranks[i].own_error = error;
-			ranks[i].seconds = seconds;
-			rc = time_again(dev, g, &ranks[i], rank, err);
-			left--;
-		}
+		d.other = NULL;
+		d.real = rank;
+		rc = approach(dev, g, &ranks[i], &d, rank, err);
 	}
 	return rc;
 }
@@ -177,8 +205,8 @@ void bench_ranks_print(const struct bench_ranks *ranks, unsigned count)
 			printf("pr   as close as %s (total distance %.2g from converged ranks): %u iterations, %.2f ms (%.2g)\n",
 			       ranks->name, ranks->error, ranks->iterations, 1e3 * ranks->seconds, ranks->own_error);
 		else
-			printf("pr   as close as %s (total distance %.2g from converged ranks): not in %d iterations\n", ranks->name,
-			       ranks->error, ITERATIONS_MAX);
+			printf("pr   as close as %s (total distance %.2g from converged ranks): with no epsilon\n", ranks->name,
+			       ranks->error);
 	}
 }
 

@@ -185,8 +185,8 @@ static double iterate(const struct gtu_graph *g, const uint64_t *first, const ui
 	return change;
 }
 
-int reference_pagerank(const struct gtu_graph *g, double damping, uint64_t iterations, double *rank,
-		       double *change)
+int reference_pagerank_from(const struct gtu_graph *g, double damping, uint64_t iterations, double *rank,
+			    double *change)
 {
 	uint64_t *first = array(g->n + 1, sizeof(*first)), *source = array(g->m, sizeof(*source));
 	double *next = array(g->n, sizeof(*next));
@@ -209,8 +209,6 @@ int reference_pagerank(const struct gtu_graph *g, double damping, uint64_t itera
 		first[0] = 0;
 
 		*change = 0;
-		for (v = 0; v < g->n; v++)
-			rank[v] = 1 / (double)g->n;
 		for (i = 0; i < iterations; i++) {
 			*change = iterate(g, first, source, damping, rank, next);
 			for (v = 0; v < g->n; v++)
@@ -222,6 +220,16 @@ int reference_pagerank(const struct gtu_graph *g, double damping, uint64_t itera
 	free(source);
 	free(first);
 	return rc;
+}
+
+int reference_pagerank(const struct gtu_graph *g, double damping, uint64_t iterations, double *rank,
+		       double *change)
+{
+	uint64_t v;
+
+	for (v = 0; v < g->n; v++)
+		rank[v] = 1 / (double)g->n;
+	return reference_pagerank_from(g, damping, iterations, rank, change);
 }
 
 /* ---- Components ------------------------------------------------------------------------------- */

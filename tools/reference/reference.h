@@ -28,6 +28,9 @@ int reference_sssp(const struct gtu_graph *g, uint64_t source, double *distance)
  */
 int reference_pagerank(const struct gtu_graph *g, double damping, uint64_t iterations, double *rank,
 		       double *change);
+/* The same number of iterations from the ranks that @rank has. */
+int reference_pagerank_from(const struct gtu_graph *g, double damping, uint64_t iterations, double *rank,
+			    double *change);
 
 /* Union-find. component[v]: lowest vertex of v's weakly connected component. */
 int reference_components(const struct gtu_graph *g, uint64_t *component);

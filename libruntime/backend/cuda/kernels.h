@@ -75,7 +75,7 @@ struct gpu_counters {
 	uint64_t not_min;		/* complement of the minimum of the values not taken: 0 for none */
 	uint64_t changed;
 	uint64_t ticket;		/* the next item that a warp takes, counted from the number of warps */
-	double dangling, max;		/* PageRank */
+	double dangling, max, product;	/* PageRank */
 	struct gpu_loop loop;
 	/*
 	 * Sectors requested from the list and from its copy in GPU memory; never cleared within a

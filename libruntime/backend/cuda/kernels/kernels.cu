@@ -12,6 +12,7 @@
 #include "link.cuh"
 #include "pagerank.cuh"
 #include "pagerank_blocks.cuh"
+#include "pagerank_converge.cuh"
 #include "paths.cuh"
 #include "peel.cuh"
 #include "ranks.cuh"

@@ -41,6 +41,37 @@ __device__ static inline u32 fixed_point(double x, double scale, u32 v)
 	return (u32)(x * scale + (double)(v * 0x9e3779b1u) * 0x1p-32);
 }
 
+/* Add the sum of all threads' @sum to *@to, and take the greatest @max into the counters. Called by all threads of a block. */
+__device__ static inline void report_block(const gpu_graph &g, double *to, double sum, double max)
+{
+	__shared__ double sums[GPU_BLOCK / 32], most[GPU_BLOCK / 32];
+	double other;
+
+	__syncwarp();
+	sum = warp_sum(sum);
+	for (int d = 16; d; d >>= 1) {
+		other = __shfl_xor_sync(ALL_LANES, max, d);
+		max = other > max ? other : max;
+	}
+	if (!lane_id()) {
+		sums[threadIdx.x / 32] = sum;
+		most[threadIdx.x / 32] = max;
+	}
+	__syncthreads();
+	if (threadIdx.x)
+		return;
+	/* one atomic operation a block: those on one address take turns */
+	for (u32 i = 1; i < GPU_BLOCK / 32; i++) {
+		sum += sums[i];
+		max = most[i] > max ? most[i] : max;
+	}
+	if (sum != 0)
+		atomicAdd(to, sum);
+	/* non-negative doubles order as their bit patterns */
+	if (max > 0)
+		atomicMax((ull *)&counters_of(g)->max, (ull)__double_as_longlong(max));
+}
+
 struct __attribute__((aligned(16))) two_doubles {
 	double of[2];
 };
@@ -54,8 +85,7 @@ extern "C" __global__ void pagerank_update(gpu_graph g, double *rank, double *su
 					   double damping, double dangling, u32 begin)
 {
 	const double n = (double)g.n, base = (1 - damping) / n, share = dangling / n, none = 1 / n;
-	__shared__ double sums[GPU_BLOCK / 32], most[GPU_BLOCK / 32];
-	double dangling_sum = 0, max = 0, other;
+	double dangling_sum = 0, max = 0;
 
 	for (u64 pair = thread_id(); 2 * pair < g.n; pair += thread_count()) {
 		const u64 v = 2 * pair;
@@ -101,29 +131,7 @@ extern "C" __global__ void pagerank_update(gpu_graph g, double *rank, double *su
 			sum[v] = 0;
 		}
 	}
-	__syncwarp();
-	dangling_sum = warp_sum(dangling_sum);
-	for (int d = 16; d; d >>= 1) {
-		other = __shfl_xor_sync(ALL_LANES, max, d);
-		max = other > max ? other : max;
-	}
-	if (!lane_id()) {
-		sums[threadIdx.x / 32] = dangling_sum;
-		most[threadIdx.x / 32] = max;
-	}
-	__syncthreads();
-	if (threadIdx.x)
-		return;
-	/* one atomic operation a block: those on one address take turns */
-	for (u32 i = 1; i < GPU_BLOCK / 32; i++) {
-		dangling_sum += sums[i];
-		max = most[i] > max ? most[i] : max;
-	}
-	if (dangling_sum > 0)
-		atomicAdd(&counters_of(g)->dangling, dangling_sum);
-	/* non-negative doubles order as their bit patterns */
-	if (max > 0)
-		atomicMax((ull *)&counters_of(g)->max, (ull)__double_as_longlong(max));
+	report_block(g, &counters_of(g)->dangling, dangling_sum, max);
 }
 
 /*

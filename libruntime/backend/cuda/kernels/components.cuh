@@ -106,17 +106,27 @@ extern "C" __global__ void components_sample(gpu_graph g, u32 *label, u32 i, u32
 }
 
 /*
+ * The root above @v, by reads that a cache serves: most go to the same root. A label that is out of date is one further down on
+ * the same way.
+ */
+__device__ static inline u32 top_of(const u32 *label, u32 v)
+{
+	u32 up;
+
+	while ((up = label[v]) != v)
+		v = up;
+	return v;
+}
+
+/*
  * Replace every label by its root. No path compression here: a delayed store could overwrite a root
  * that another thread has already written.
  */
 extern "C" __global__ void components_flatten(gpu_graph g, u32 *label)
 {
-	u32 root, up;
-
 	for (u64 v = thread_id(); v < g.n; v += thread_count()) {
-		root = label_at(label, (u32)v);
-		while ((up = label_at(label, root)) != root)
-			root = up;
+		const u32 root = top_of(label, (u32)v);
+
 		if (root != label[v])
 			label[v] = root;
 	}

@@ -560,16 +560,6 @@ extern "C" __global__ void ranks_join_moved(gpu_graph g, const u32 *pairs, u64 c
 	}
 }
 
-/* The root above @v, by reads that a cache serves: most go to the same root. */
-__device__ static inline u32 top_of(const u32 *label, u32 v)
-{
-	u32 up;
-
-	while ((up = label[v]) != v)
-		v = up;
-	return v;
-}
-
 /*
  * Label own vertices: those without edges by themselves, those visited by the root of @lowest, and others by theirs. Unless
  * @joined, there is none outside, and @lowest is that root. A warp stores the labels of 32 words in turn.

@@ -172,7 +172,7 @@ static int share_numbers(struct paths *s)
 	return rc ? rc : gpu_upload(k->r.gpu, s->at, k->send, 8ull * k->size, k->r.err);
 }
 
-/* Know the numbers of other ranks' vertices, too. What is known here of them without that is no lower than they are. */
+/* Take the numbers of other ranks' vertices from the owners, too; those that a rank has of them are only upper bounds. */
 static int take_numbers(struct paths *s, uint32_t width)
 {
 	struct gpu_ranks *k = s->k;

@@ -67,7 +67,7 @@ exits 1 "kmemleak without its file fails" leaks "$work/none/kmemleak"
 echo leak >leak
 exits 1 "kmemleak that reports something fails" leaks "$work/leak"
 
-function_of_init complaints >complaints
+{ function_of_init foreign_locks; function_of_init complaints; } >complaints
 # log LINE: the output of complaints for a kernel log
 log() { sh -c 'dmesg() { [ "$line" != broken ] && echo "$line"; }
 line=$1
@@ -77,6 +77,13 @@ grep -v '^#' "$(file_of dmesg-check)" >patterns
 prints "a quiet kernel log is read" "^0$" log "all is well"
 prints "a complaint is read" "^1$" log "WARNING: CPU: 0"
 prints "kmemleak's end is read" "^1$" log "kmemleak: Kernel memory leak detector disabled"
+# report FUNCTION: lockdep's, with this function in it
+report() { printf '%s\n' "WARNING: possible circular locking dependency detected" "  $1+0x1/0x2" "Call Trace:" " <TASK>" " </TASK>"; }
+prints "lockdep's report of Linux alone is left out" "^0$" log "$(report pciehp_ist)"
+prints "what follows such a report is read" "^1$" log "$(report pciehp_ist)
+WARNING: CPU: 0"
+prints "lockdep's report with a function of the driver is read" "^2$" log "$(report 'gtu_bind+0x3/0x4 [gtu]')"
+prints "lockdep's report that does not end is read" "^2$" log "$(report pciehp_ist | head -4)"
 prints "a log that dmesg cannot read" "^unread$" log broken
 rm patterns
 prints "a log without the patterns" "^unread$" log "WARNING: CPU: 0"

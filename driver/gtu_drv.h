@@ -6,8 +6,8 @@
  *
  * Lock order: ctx->teardown_lock, the dma_resv of a dma-buf, ctx->lock,
  * gtu->mbox_lock, gtu->map_lock. mm->mmap_lock is taken before gtu->map_lock and
- * never with the others: mmap() and page faults must not wait for the device. Take none of these while holding gtu->aperture_lock
- * or buffer->lock. Spinlocks, innermost: queue->wait_lock, ctx->event_lock; and
+ * never with the others: mmap() and page faults must not wait for the device. Take
+ * none of these while holding gtu->aperture_lock or buffer->lock. Spinlocks, innermost: queue->wait_lock, ctx->event_lock; and
  * the lock of a PMU, gtu->counter_lock.
  * gtu->ctx_lock, gtu->user_lock and ctx->region_lock are taken alone;
  * ctx->usage_lock is taken before gtu->mbox_lock only. Queues are
@@ -164,11 +164,11 @@ struct gtu_device {
 	u32 setting[GTU_UNIT_PAGES][GTU_UREG_SETS]; /* under mbox_lock: restored after a reset */
 	u8 setting_valid[GTU_UNIT_PAGES];
 
-	/* Taken to snapshot, clear and read counters, also in interrupts; protects the next three. */
+	/* To snapshot, clear and read counters, also in interrupts; protects the next three. */
 	raw_spinlock_t counter_lock;
 	bool counters_on;		/* the registers are accessible */
 	ktime_t snapshot[GTU_UNIT_PAGES]; /* time of the last snapshot */
-	u64 cleared[GTU_UNIT_PAGES][GTU_UREG_COUNTERS]; /* what counters had when users cleared them */
+	u64 cleared[GTU_UNIT_PAGES][GTU_UREG_COUNTERS]; /* values that users have cleared */
 
 	unsigned int vectors;
 	struct gtu_vector vector[GTU_VECTORS];
@@ -191,7 +191,7 @@ struct gtu_device {
 	unsigned long *aperture_saved;	/* pages saved in aperture_copy while suspended */
 	void *aperture_copy;
 
-	struct dma_resv peer_resv;	/* of all dma-bufs of the aperture; protects the next three */
+	struct dma_resv peer_resv;	/* of the aperture's dma-bufs; protects the next three */
 	struct list_head peer_exports;
 	unsigned int peers_mapped;	/* attachments that are mapped */
 	bool peers_stopped;		/* none may be mapped */

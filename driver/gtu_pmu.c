@@ -175,7 +175,8 @@ static int gtu_event_init(struct perf_event *event)
 		return -ENOENT;
 	if (is_sampling_event(event) || event->attach_state & PERF_ATTACH_TASK)
 		return -EOPNOTSUPP;
-	if (event->cpu < 0 || !gtu_event_valid(config) || event->attr.config1 || event->attr.config2)
+	if (event->cpu < 0 || !gtu_event_valid(config) ||
+	    event->attr.config1 || event->attr.config2)
 		return -EINVAL;
 	if (!READ_ONCE(p->gtu) || !(p->units & BIT(GTU_EVENT_UNIT(config) - 1)))
 		return -ENODEV;

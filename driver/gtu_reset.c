@@ -154,7 +154,8 @@ static int gtu_reset_wait(struct gtu_device *gtu, u32 before)
 				gtu_scaled(GTU_RESET_TIMEOUT_US), false, gtu, GTU_REG_EPOCH);
 	if (!ret && epoch != GTU_ALL_ONES && epoch)
 		ret = read_poll_timeout(gtu_rd, status, status & GTU_STATUS_READY, 100,
-					gtu_scaled(GTU_RESET_TIMEOUT_US), false, gtu, GTU_REG_STATUS);
+					gtu_scaled(GTU_RESET_TIMEOUT_US), false, gtu,
+					GTU_REG_STATUS);
 	else
 		ret = ret ?: -ENODEV;
 	if (!ret && status == GTU_ALL_ONES)

@@ -7,8 +7,9 @@
  * Lock order: ctx->teardown_lock, the dma_resv of a dma-buf, ctx->lock,
  * gtu->mbox_lock, gtu->map_lock. mm->mmap_lock is taken before gtu->map_lock and
  * never with the others: mmap() and page faults must not wait for the device. Take
- * none of these while holding gtu->aperture_lock or buffer->lock. Spinlocks, innermost: queue->wait_lock, ctx->event_lock; and
- * the lock of a PMU, gtu->counter_lock.
+ * none of these while holding gtu->aperture_lock or buffer->lock. Spinlocks,
+ * innermost: queue->wait_lock, ctx->event_lock; and the lock of a PMU,
+ * gtu->counter_lock.
  * gtu->ctx_lock, gtu->user_lock and ctx->region_lock are taken alone;
  * ctx->usage_lock is taken before gtu->mbox_lock only. Queues are
  * looked up under RCU. Do not access user memory under ctx->lock.

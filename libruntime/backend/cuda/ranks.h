@@ -72,7 +72,7 @@ static inline uint64_t gpu_ranks_bitmap(const struct gpu_ranks *k, uint32_t rank
 /* ---- ranks_push.c: levels of a search from its frontier, for bfs and stcon ------------------------ */
 
 struct gpu_push {
-	CUdeviceptr level;		/* of own vertices; 0: none, and the first frontier is in `bits` */
+	CUdeviceptr level;		/* of own vertices; 0: none */
 	CUdeviceptr visited;		/* bits of all vertices */
 	CUdeviceptr queue[2];
 	CUdeviceptr outbox, bitmaps;	/* 4 bytes for each element of an outbox; gpu_push_bitmaps() */

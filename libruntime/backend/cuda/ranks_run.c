@@ -194,26 +194,6 @@ static int begin(struct gpu_ranks *k)
 	return rc ? rc : gpu_upload(k->r.gpu, k->cuts + bytes, k->section, bytes, k->r.err);
 }
 
-/*
- * A link between cards that was idle takes some tenths of a millisecond to wake: read something, while the run allocates its
- * memory. Collective.
- */
-static int wake_links(struct gpu_ranks *k)
-{
-	uint64_t words = k->size, none = 0;
-	CUdeviceptr from;
-	void *args[] = { &k->sent, &from, &words };
-	int rc = gpu_link_addresses(k, k->cuts, k->receive);
-	uint32_t i;
-
-	for (i = 0; i < k->size && !rc; i++) {
-		from = k->receive[i];
-		if (i != k->rank)
-			rc = gpu_launch(k->r.gpu, "ranks_fetch", words, args, k->r.err);
-	}
-	return gtu_agree(k->x, rc, &none, 1);
-}
-
 int gpu_ranked(struct gtu_device *dev, const struct gtu_rank_run *run)
 {
 	struct gpu *gpu = dev->backend;
@@ -244,8 +224,6 @@ int gpu_ranked(struct gtu_device *dev, const struct gtu_rank_run *run)
 		gpu_link_close(gpu);
 		rc = gpu_link_open(k);
 	}
-	if (!rc && gpu_link_loads(k))
-		rc = wake_links(k);
 	if (!rc)
 		rc = algorithms[run->what].run(k);
 	/* after a failure ranks may not agree on the state of the link any more */

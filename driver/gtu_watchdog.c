@@ -155,7 +155,7 @@ static void gtu_watchdog_work(struct work_struct *work)
 	waiters |= gtu_watchdog_readers(gtu);
 	if (stalled >= 0)
 		gtu_queue_check_hang(gtu, stalled);
-	/* During a function reset the registers are not accessible. */
+	/* who holds the lock accesses the device, and notices itself if it does not respond */
 	if (waiters && mutex_trylock(&gtu->mbox_lock)) {
 		gtu_alive(gtu);
 		mutex_unlock(&gtu->mbox_lock);

@@ -262,6 +262,44 @@ static void sweep(struct __test_metadata *_metadata, int nth, char *memory, int 
 	EXPECT_EQ(0, chain(memory));
 }
 
+#define CLOCK_SOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+
+/* Return the length of the name that was read from or written to CLOCK_SOURCE, or -1. */
+static ssize_t clock_source(char *name, size_t length, int write_it)
+{
+	const int fd = open(CLOCK_SOURCE, write_it ? O_WRONLY : O_RDONLY);
+	const ssize_t done = write_it ? write(fd, name, length) : read(fd, name, length);
+
+	if (fd >= 0)
+		close(fd);
+	return done;
+}
+
+/*
+ * The deadlines of this file are right under fault injection. A busy host makes the kernel distrust
+ * the TSC; reading another clock is a system call, which can fail.
+ */
+TEST_F(fail_nth, clock)
+{
+	char usual[64], slow[] = "acpi_pm";
+	uint64_t before, now, after;
+	ssize_t length = clock_source(usual, sizeof(usual), 0);
+	unsigned int unused;
+
+	if (length <= 0 || clock_source(slow, strlen(slow), 1) < 0)
+		SKIP(return, "the kernel has no clock acpi_pm");
+	before = now_ns();
+	set_nth(self->nth, 1);
+	now = now_ns();
+	unused = left(self->nth);
+	set_nth(self->nth, 0);
+	after = now_ns();
+	clock_source(usual, (size_t)length, 1);
+	EXPECT_EQ(0u, unused);
+	EXPECT_LE(before, now);
+	EXPECT_LE(now, after);
+}
+
 TEST_F_TIMEOUT(fail_nth, chain, 600)
 {
 	sweep(_metadata, self->nth, self->memory, chain, 10);

@@ -15,6 +15,8 @@ struct fake_cuda {
 	CUresult failure;
 	size_t refuse_above;		/* allocations and registrations of so many bytes are refused; 0: none is */
 	unsigned refusals;		/* so many times */
+	const char *watch;		/* NULL, or a part of the names of kernels, whose lookups are counted */
+	long watched;
 	/* recorded calls */
 	long calls, live, contexts, pushed, launches;
 	size_t most_managed;

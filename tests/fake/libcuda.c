@@ -606,6 +606,8 @@ CUresult cuModuleUnload(CUmodule module)
 CUresult cuModuleGetFunction(CUfunction *f, CUmodule module, const char *name)
 {
 	FAIL();
+	if (fake_cuda.watch && strstr(name, fake_cuda.watch))
+		__atomic_fetch_add(&fake_cuda.watched, 1, __ATOMIC_RELAXED);
 #ifdef FAKE_CPU
 	*f = cpu_kernel_find(name);
 	return *f ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;

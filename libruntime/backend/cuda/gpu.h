@@ -47,6 +47,7 @@ struct gpu_placed {
 	uint32_t weight_type;		/* enum gtu_weight_type */
 	double weight_min, weight_max, weight_mean;
 	uint64_t bad_weight;		/* first edge whose weight is negative or no number; m: none */
+	bool long_paths;		/* a distance needed more than 32 bits */
 	uint64_t connected;		/* vertices with edges */
 	uint64_t busiest;		/* a vertex with the most edges */
 	bool any_width;			/* the caller did not choose the entry width */
@@ -227,6 +228,8 @@ struct gpu_part {
  * and what is free, before anything is allocated where that is known.
  */
 int gpu_run_allocate(struct gpu_run *r, const struct gpu_part *part, unsigned parts);
+/* Free what was allocated since r->buffers was @buffers. */
+void gpu_run_free(struct gpu_run *r, unsigned buffers);
 static inline void gpu_swap(CUdeviceptr x[2])
 {
 	CUdeviceptr y = x[0];

@@ -69,14 +69,23 @@ struct gpu_distances {
 	enum distance_type type;
 	uint32_t width;			/* bytes of a distance */
 	double delta;			/* width of a bucket */
+	uint64_t expand_limit;		/* a greater distance plus a weight could overflow */
 	char kernel[24];		/* suffix: "_u32_separate" */
 };
 
 /* GTU_ERR_INPUT for a bad weight, whose edge has the number @base + its own; GTU_ERR_USAGE for a bad width of buckets. */
 int gpu_sssp_check(const struct gpu_run *r, uint64_t base);
-/* Choose for a graph of @n vertices, @m edges and these weights; a width of buckets that the caller gives stays. */
+/*
+ * Choose for a graph of @n vertices, @m edges and these weights; a width of buckets that the caller gives stays. Integer
+ * distances have 32 bits where paths are likely to need no more, unless they have been found to be longer (@wide).
+ */
 void gpu_sssp_choose(struct gpu_distances *d, const struct gpu_run *r, uint64_t n, uint64_t m, double least, double most,
-		     double mean);
+		     double mean, bool wide);
+/* Whether vertices due below @bound can be expanded; else the search must start again, @wide. */
+static inline bool gpu_sssp_fits(const struct gpu_distances *d, uint64_t bound)
+{
+	return bound <= d->expand_limit;
+}
 /* Numbers of one or two bytes of all vertices' distances, of kernels/sssp_final.cuh. */
 struct gpu_numbers {
 	uint32_t bits;			/* 8 or 16; 0: distances or lists are not such that these kernels serve */

@@ -30,6 +30,7 @@ struct paths {
 	struct gpu_numbers numbers;	/* of all vertices; those of own ones are complete, */
 	CUdeviceptr at;			/* and the other cards' are at these addresses */
 	uint64_t base;			/* distances below are final, though not noted as expanded */
+	bool too_narrow;		/* a path may need more than 32 bits */
 };
 
 /* The type of distances and the width of buckets: the same on all ranks, and that of one device. Collective. */
@@ -41,12 +42,12 @@ static int set_parameters(struct paths *s)
 	const bool edges = k->r.g->m;
 	double least = edges ? p->weight_min : INFINITY, most = edges ? p->weight_max : 0;
 	double sum = edges ? p->weight_mean * (double)k->r.g->m : 0, falling;
-	/* ranks whose lists are on the card, and of them those with plain lists */
-	uint64_t on_card[2] = { k->r.gpu->placement.edges == GTU_EDGES_DEVICE };
+	/* ranks whose lists are on the card, of them those with plain lists; ranks that have met a long path */
+	uint64_t on_card[3] = { k->r.gpu->placement.edges == GTU_EDGES_DEVICE, 0, p->long_paths };
 	int rc;
 
 	on_card[1] = on_card[0] && k->r.gpu->placement.edge_bytes;
-	rc = gtu_agree(k->x, gpu_sssp_check(&k->r, edges ? g->row[k->first] : 0), on_card, 2);
+	rc = gtu_agree(k->x, gpu_sssp_check(&k->r, edges ? g->row[k->first] : 0), on_card, 3);
 
 	/* the least weight is the negative of the largest negative one */
 	falling = -least;
@@ -57,7 +58,8 @@ static int set_parameters(struct paths *s)
 	if (!rc)
 		rc = gtu_reduce(k->x, GTU_SUM_F64, &sum);
 	if (!rc)
-		gpu_sssp_choose(&s->of, &k->r, g->n, g->m, -falling, most, g->m ? sum / (double)g->m : 0);
+		gpu_sssp_choose(&s->of, &k->r, g->n, g->m, -falling, most, g->m ? sum / (double)g->m : 0,
+				on_card[2]);
 	s->undirected = !(g->flags & GTU_GRAPH_DIRECTED);
 	s->once = s->of.delta <= -falling;
 	s->keeps = s->once && on_card[0] == k->size;
@@ -206,6 +208,9 @@ static int run_finals(struct paths *s, int rc, bool *done)
 	for (;;) {
 		uint64_t sum[3] = { 0 }, min;
 
+		s->too_narrow = !rc && !gpu_sssp_fits(&s->of, base + width);
+		if (s->too_narrow)
+			return 0;
 		if (!rc)
 			rc = gpu_run_clear(r);
 		if (!rc)
@@ -254,7 +259,7 @@ static int search(struct paths *s)
 {
 	struct gpu_ranks *k = s->k;
 	struct gpu_run *r = &k->r;
-	uint64_t bound, items;
+	uint64_t bound, items, none = 0;
 	void *relax[] = { &s->distance, &s->settled, &s->fell, NULL };
 	bool done = false, wide, few = false;
 	int rc = prepare(s);
@@ -262,13 +267,16 @@ static int search(struct paths *s)
 	gtu_phase(&r->phases, "traverse");
 	if (s->numbers.bits) {
 		rc = run_finals(s, rc, &done);
-		if (rc || done)
+		if (rc || done || s->too_narrow)
 			return rc;
 	}
 	/* else few vertices are due */
 	wide = s->numbers.bits;
 	bound = distance_above(s->of.type, s->base, wide ? SSSP_WIDER * s->of.delta : s->of.delta);
 	for (;;) {
+		s->too_narrow = !gpu_sssp_fits(&s->of, bound);
+		if (s->too_narrow)
+			return gtu_agree(k->x, rc ? rc : gpu_wait(r->gpu, r->name, r->err), &none, 1);
 		/* a rank that failed tells the others with the lengths */
 		rc = rc ? gpu_ranks_words(k, 0, k->own, rc) : exchange(s, bound, wide);
 		if (rc)
@@ -302,11 +310,20 @@ static int search(struct paths *s)
 
 int gpu_ranked_sssp(struct gpu_ranks *k)
 {
+	const unsigned buffers = k->r.buffers;
 	struct paths s = { .k = k };
 	int rc = set_parameters(&s);
 
 	if (!rc)
 		rc = search(&s);
+	if (!rc && s.too_narrow) {
+		k->r.gpu->placed.long_paths = true;
+		gpu_run_free(&k->r, buffers);
+		s = (struct paths){ .k = k };
+		rc = set_parameters(&s);
+		if (!rc)
+			rc = search(&s);
+	}
 	return rc ? rc : gpu_sssp_result(&k->r, &s.of, s.distance + k->first * s.of.width, k->r.g->row + k->first, k->own,
 					 k->run->result);
 }

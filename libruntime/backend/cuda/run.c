@@ -77,14 +77,19 @@ void gpu_run_iteration(struct gpu_run *r, uint64_t frontier)
 	gtu_phases_iteration(&r->phases, r->opt, frontier);
 }
 
+void gpu_run_free(struct gpu_run *r, unsigned buffers)
+{
+	while (r->buffers > buffers)
+		gpu_memory_free(r->gpu, &r->buffer[--r->buffers]);
+}
+
 int gpu_run_end(struct gpu_run *r, int rc)
 {
 	struct gtu_algorithm_stats *s = r->stats;
 	unsigned i;
 
 	if (r->entered) {
-		for (i = 0; i < r->buffers; i++)
-			gpu_memory_free(r->gpu, &r->buffer[i]);
+		gpu_run_free(r, 0);
 		gpu_memory_free(r->gpu, &r->counter_memory);
 		gpu_leave(r->gpu);
 	}

@@ -12,6 +12,7 @@
 #include "libruntime/support/graph_access.h"
 
 #define BUCKET	4		/* default bucket width: this many mean weights / mean degree */
+#define LIKELY	128		/* edges of the longest path that is likely to be a shortest one */
 #define SMALLS	16u		/* buckets in a row with so few items, after which the loop is tried in any case */
 
 /* Costs of a bucket of final distances, in edges pushed */
@@ -26,6 +27,7 @@ struct sssp {
 	CUdeviceptr settled;		/* a bit for each vertex whose distance is final; 0: buckets are too wide to know */
 	struct gpu_numbers numbers;
 	uint64_t final;			/* distances below are final, though not noted as expanded */
+	bool too_narrow;		/* a path may need more than 32 bits */
 	CUdeviceptr near, far;		/* two queues each, of steps that stay on the GPU; 0: compressed lists */
 };
 
@@ -43,16 +45,19 @@ int gpu_sssp_check(const struct gpu_run *r, uint64_t base)
 }
 
 void gpu_sssp_choose(struct gpu_distances *d, const struct gpu_run *r, uint64_t n, uint64_t m, double least, double most,
-		     double mean)
+		     double mean, bool wide)
 {
+	const bool all = (double)n * most < (double)UINT32_MAX;
 	static const char *const name[] = { "u32", "u64", "f32", "f64" };
 
 	if (r->gpu->placed.weight_type == GTU_WEIGHT_F32)
 		d->type = DISTANCE_F32;
 	else if (r->gpu->placed.weight_type == GTU_WEIGHT_F64)
 		d->type = DISTANCE_F64;
-	else	/* the longest path has n - 1 edges */
-		d->type = (double)n * most < (double)UINT32_MAX ? DISTANCE_U32 : DISTANCE_U64;
+	else	/* the longest path has n - 1 edges; the paper's kernels have no bounds to check */
+		d->type = all || (!wide && r->opt->kernel == GTU_KERNEL_AUTO && LIKELY * most < (double)UINT32_MAX) ?
+			  DISTANCE_U32 : DISTANCE_U64;
+	d->expand_limit = all || d->type != DISTANCE_U32 ? UINT64_MAX : UINT32_MAX - 1 - (uint64_t)most;
 	d->width = distance_width(d->type);
 	snprintf(d->kernel, sizeof(d->kernel), "_%s%s", name[d->type], r->gpu->placement.weight_bytes ? "_separate" : "");
 	d->delta = r->opt->delta;
@@ -75,8 +80,8 @@ static int loop_steps(struct sssp *s, uint64_t *bound, bool *small, bool *done)
 {
 	struct gpu_run *r = &s->r;
 	uint64_t near, far;
-	uint32_t steps = GPU_LOOP_STEPS;
-	double delta = SSSP_WIDER * s->of.delta;
+	uint32_t steps;
+	double delta = SSSP_WIDER * s->of.delta, rise = delta + r->gpu->placed.weight_max;
 	void *due[] = { &s->distance, &s->expanded, &s->final, bound, &s->near, &s->far, NULL };
 	void *args[] = { &s->distance, &s->expanded, &s->near, &s->far, &near, &far, bound, &delta, &steps, NULL };
 	int rc;
@@ -93,6 +98,12 @@ static int loop_steps(struct sssp *s, uint64_t *bound, bool *small, bool *done)
 		*small = near <= SSSP_SMALL && far <= GPU_LOOP_FAR / 8;
 		if (rc || *done || !*small)
 			return rc;
+		/* in a step the bound rises by no more than a weight and a bucket */
+		for (steps = GPU_LOOP_STEPS; steps && !gpu_sssp_fits(&s->of, distance_above(s->of.type, *bound, steps * rise)); steps /= 2)
+			;
+		s->too_narrow = !steps;
+		if (s->too_narrow)
+			return 0;
 		rc = gpu_run_clear(r);
 		if (!rc)
 			rc = gpu_run_loop(r, "sssp_steps", s->of.kernel, GPU_LOOP_BLOCKS, args);
@@ -101,7 +112,7 @@ static int loop_steps(struct sssp *s, uint64_t *bound, bool *small, bool *done)
 		*bound = r->counters.loop.bound;
 		*done = r->counters.loop.done;
 		r->stats->iterations += r->counters.loop.steps;
-	} while (!rc && !*done && r->counters.loop.steps == GPU_LOOP_STEPS);
+	} while (!rc && !*done && r->counters.loop.steps == steps);
 	return rc;
 }
 
@@ -185,6 +196,9 @@ static int run_finals(struct sssp *s, bool *done)
 	int rc;
 
 	for (;;) {
+		s->too_narrow = !gpu_sssp_fits(&s->of, base + width);
+		if (s->too_narrow)
+			return 0;
 		rc = gpu_run_clear(r);
 		if (!rc)
 			rc = gpu_run_launch(r, "sssp_bucket", gpu_numbers_suffix(n), true, r->graph.n / 8 + 64, next);
@@ -224,20 +238,23 @@ static int run_buckets(struct sssp *s)
 	bool small, done = false;
 	int rc = s->numbers.bits ? run_finals(s, &done) : 0;
 
-	if (rc || done)
+	if (rc || done || s->too_narrow)
 		return rc;
 	bound = distance_above(s->of.type, s->final, s->of.delta);
 
 	for (;;) {
 		if (s->near && items && items <= SSSP_SMALL && !pause--) {
 			rc = loop_steps(s, &bound, &small, &done);
-			if (rc || done)
+			if (rc || done || s->too_narrow)
 				return rc;
 			/* back to buckets of the usual width: the next one begins at the least distance due */
 			bound = 0;
 			/* a try that fails costs a scan: try less often */
 			pause = wait = small ? 1 : 2 * wait;
 		}
+		s->too_narrow = !gpu_sssp_fits(&s->of, bound);
+		if (s->too_narrow)
+			return 0;
 		rc = gpu_run_clear(r);
 		if (!rc)
 			rc = gpu_run_launch_vertices(r, &r->graph, "sssp_collect", width_suffix(s), true, due);
@@ -369,27 +386,41 @@ int gpu_sssp_result(struct gpu_run *r, const struct gpu_distances *of, CUdevicep
 	return rc;
 }
 
+/* s->too_narrow: it did not end, and is to be run again with distances of 64 bits. */
+static int search(struct sssp *s)
+{
+	struct gpu_run *r = &s->r;
+	const struct gpu_placed *p = &r->gpu->placed;
+	int rc;
+
+	gtu_phase(&r->phases, "setup");
+	gpu_sssp_choose(&s->of, r, r->g->n, r->g->m, p->weight_min, p->weight_max, p->weight_mean, p->long_paths);
+	s->once = s->of.delta <= p->weight_min;
+	rc = prepare(s);
+	if (!rc)
+		rc = gpu_wait(r->gpu, "setting up", r->err);
+	gtu_phase(&r->phases, "traverse");
+	if (!rc)
+		rc = r->opt->kernel != GTU_KERNEL_AUTO ? run_paper_kernels(s) : run_buckets(s);
+	return rc ? rc : gpu_run_read(r);
+}
+
 int gpu_sssp(struct gtu_device *dev, const struct gtu_algorithm_options *opt, void *distance,
 	     struct gtu_algorithm_stats *stats, struct gtu_error *err)
 {
 	struct sssp s = { 0 };
 	int rc = gpu_run_begin(&s.r, dev, "sssp", opt, stats, GPU_CACHE_PREFIX, err);
-	const struct gpu_placed *p = &s.r.gpu->placed;
 
 	if (!rc)
 		rc = gpu_sssp_check(&s.r, 0);
-	if (!rc) {
-		gpu_sssp_choose(&s.of, &s.r, s.r.g->n, s.r.g->m, p->weight_min, p->weight_max, p->weight_mean);
-		s.once = s.of.delta <= p->weight_min;
-		rc = prepare(&s);
+	if (!rc)
+		rc = search(&s);
+	if (!rc && s.too_narrow) {
+		s.r.gpu->placed.long_paths = true;
+		gpu_run_free(&s.r, 0);
+		s = (struct sssp){ .r = s.r };
+		rc = search(&s);
 	}
-	if (!rc)
-		rc = gpu_wait(s.r.gpu, "setting up", err);
-	gtu_phase(&s.r.phases, "traverse");
-	if (!rc)
-		rc = opt->kernel != GTU_KERNEL_AUTO ? run_paper_kernels(&s) : run_buckets(&s);
-	if (!rc)
-		rc = gpu_run_read(&s.r);
 	if (!rc)
 		rc = gpu_sssp_result(&s.r, &s.of, s.distance, s.r.g->row, s.r.graph.n, distance);
 	return gpu_run_end(&s.r, rc);

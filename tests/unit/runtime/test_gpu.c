@@ -294,6 +294,48 @@ TEST(final_distances)
 	}
 }
 
+/*
+ * Weights with which the longest path would need more than 32 bits: distances have 32 where the shortest paths are short, and
+ * a search that meets longer ones starts again with 64.
+ */
+TEST(long_paths)
+{
+	static const struct gtu_placement_options place[] = {
+		{ .edges = GTU_EDGES_DEVICE }, { .edges = GTU_EDGES_PINNED, .compressed = 1 },
+	};
+	const uint64_t n = 140, short_edges = 700;
+	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU };
+	uint64_t *got = test_alloc(n, 8), *want = test_alloc(n, 8), seed = 3;
+	uint32_t *weight = test_alloc(short_edges, 4);
+
+	open_gpu();
+	for (unsigned is_path = 0; is_path < 2; is_path++) {
+		struct edges e = edges(n, short_edges);
+		struct gtu_graph *g;
+
+		for (uint64_t i = 0; i < (is_path ? n - 1 : short_edges); i++)
+			add_edge(&e, is_path ? i : test_random(&seed) % n, is_path ? i + 1 : test_random(&seed) % n);
+		for (uint64_t i = 0; i < e.m; i++)
+			weight[i] = (uint32_t)(33000000 - test_random(&seed) % 1000);
+		g = weighted_edges(n, e.m, e.src, e.dst, GTU_WEIGHT_U32, weight, GTU_UNDIRECTED, 4);
+		CHECK(!reference_sssp(g, 0, (double *)want));
+		for (unsigned i = 0; i < LENGTH(place); i++) {
+			OK(gtu_placement_create(dev, g, &place[i], &err));
+			/* the second search knows */
+			for (unsigned k = 0; k < 2; k++) {
+				struct gtu_algorithm_stats stats;
+
+				OK(gtu_sssp(dev, g, &opt, (double *)got, &stats, &err));
+				check_values(got, want, n, false, "sssp", is_path ? "path" : "short", 0);
+				CHECKF(!is_path || k || stats.iterations > n, "a search that starts again: %llu steps",
+				       (unsigned long long)stats.iterations);
+				CHECK(!is_path || !k || stats.iterations < 3 * n / 2);
+			}
+		}
+		gtu_placement_destroy(dev);
+	}
+}
+
 /* A hub whose list takes many work items, and a path as deep as the graph is long. */
 TEST(star_and_path)
 {

@@ -344,7 +344,9 @@ TEST(distances_by_loads)
 		uint64_t n, m;
 	} of[] = { { GTU_WEIGHT_U32, 8, GTU_UNDIRECTED, 3001, 60000 }, { GTU_WEIGHT_U32, 8, GTU_DIRECTED, 300, 2500 },
 		   { GTU_WEIGHT_U32, 300, GTU_UNDIRECTED, 1000, 9000 }, { GTU_WEIGHT_U32, 8, GTU_UNDIRECTED, 3, 4 },
-		   { GTU_WEIGHT_F32, 8, GTU_UNDIRECTED, 3001, 60000 } };
+		   { GTU_WEIGHT_F32, 8, GTU_UNDIRECTED, 3001, 60000 },
+		   /* the longest path, but no shortest one, would need more than 32 bits */
+		   { GTU_WEIGHT_U32, 60000, GTU_UNDIRECTED, 72000, 90000 } };
 	struct gtu_placement_options place = { .edges = GTU_EDGES_DEVICE };
 	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU };
 	struct gtu_ranks_traffic traffic;
@@ -357,14 +359,18 @@ TEST(distances_by_loads)
 		double *real = test_alloc(g->n, 8), *wanted = test_alloc(g->n, 8);
 
 		opt.source = busiest(g);
-		opt.delta = of[i].type == GTU_WEIGHT_U32 ? of[i].least : (float)of[i].least / 7;
+		opt.delta = of[i].type == GTU_WEIGHT_U32 ? fmin(of[i].least, 5000) : (float)of[i].least / 7;
 		CHECK(!reference_sssp(g, opt.source, wanted));
 		for (unsigned k = FIRST_LIST; k < LENGTH(lists); k += NEXT_LIST / 2 + FIRST_LIST / 2) {
 			open_list(lists[k]);
 			place.edge_bytes = k % 2 ? 8 : 4;
 			OK(gtu_placement_create(over, g, &place, &err));
+			cuda->watch = "ranks_bucket";
+			cuda->watched = 0;
 			CHECKF(!gtu_sssp(over, g, &opt, real, NULL, &err), "%s: %s", over_name, err.text);
+			cuda->watch = NULL;
 			same_reals(real, wanted, g->n, 0, over_name);
+			CHECKF(!cuda->watched == (of[i].type != GTU_WEIGHT_U32), "%s: %ld buckets of numbers", over_name, cuda->watched);
 			/* in each bucket, of which there are two, an owner reads its numbers on each other card */
 			gtu_ranks_get_traffic(over, &traffic);
 			CHECKF(of[i].type != GTU_WEIGHT_U32 || traffic.value_bytes >= 2 * g->n, "%s: %llu bytes", over_name,
@@ -372,6 +378,30 @@ TEST(distances_by_loads)
 			close_list("loads");
 		}
 		test_end(mark);
+	}
+}
+
+/* A search that meets a path of more than 32 bits starts again, on all ranks. */
+TEST(long_paths)
+{
+	struct edges e = path(139);
+	const struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU };
+	double real[139], wanted[139];
+	uint32_t weight[139];
+	struct gtu_graph *g;
+
+	for (uint64_t i = 0; i < e.m; i++)
+		weight[i] = 33000000;
+	g = weighted_edges(e.n, e.m, e.src, e.dst, GTU_WEIGHT_U32, weight, GTU_UNDIRECTED, 4);
+	CHECK(!reference_sssp(g, 0, wanted));
+	open_fakes();
+	for (by = GTU_EXCHANGE_NCCL; by <= GTU_EXCHANGE_LOADS; by += GTU_EXCHANGE_LOADS - GTU_EXCHANGE_NCCL) {
+		open_list(lists[0]);
+		for (unsigned k = 0; k < 2; k++) {
+			OK(gtu_sssp(over, g, &opt, real, NULL, &err));
+			same_reals(real, wanted, e.n, 0, over_name);
+		}
+		gtu_close(over);
 	}
 }
 

@@ -8,6 +8,7 @@
 struct fake_cuda {
 	int init, version, devices, compute_major, managed, registered, readonly;
 	int no_peers;			/* the devices cannot access each other's memory */
+	int no_peer_atomics;		/* and cannot change it by atomic operations */
 	int peer_loads;			/* kernels may use the memory of peers that their device has enabled */
 	size_t free_bytes;
 	unsigned register_needs;	/* flags that a registration must have to succeed */

@@ -193,6 +193,13 @@ CUresult cuDeviceCanAccessPeer(int *can, CUdevice dev, CUdevice peer)
 	return CUDA_SUCCESS;
 }
 
+CUresult cuDeviceGetP2PAttribute(int *value, int attribute, CUdevice dev, CUdevice peer)
+{
+	FAIL();
+	*value = attribute == CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED && !fake_cuda.no_peer_atomics;
+	return CUDA_SUCCESS;
+}
+
 CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags)
 {
 	bool *reaches = &context_of[fake_cuda_device()].reaches[((struct context *)peer)->device];
@@ -277,12 +284,16 @@ static void protect(int device, int protection)
 	a->protection = protection;
 }
 
-/* Make all memory of @device accessible, and that of the others not. Call with the lock held. */
-static void expose(int device)
+/*
+ * Make all memory of @device accessible, and that of the others to reads at most, or with @writes to both. Call with the
+ * lock held.
+ */
+static void expose(int device, bool writes)
 {
 	for (int other = 0; other < DEVICES_MOST; other++)
 		protect(other, other == device ? PROT_READ | PROT_WRITE :
-			       fake_cuda.peer_loads && context_of[device].reaches[other] ? PROT_READ : PROT_NONE);
+			       fake_cuda.peer_loads && context_of[device].reaches[other] ?
+			       (writes ? PROT_READ | PROT_WRITE : PROT_READ) : PROT_NONE);
 }
 #else
 #define protect(device, protection)
@@ -603,12 +614,17 @@ CUresult cuModuleUnload(CUmodule module)
 	return CUDA_SUCCESS;
 }
 
+#ifdef FAKE_CPU
+static __thread char looked_up[96];	/* the kernel that this thread launches next */
+#endif
+
 CUresult cuModuleGetFunction(CUfunction *f, CUmodule module, const char *name)
 {
 	FAIL();
 	if (fake_cuda.watch && strstr(name, fake_cuda.watch))
 		__atomic_fetch_add(&fake_cuda.watched, 1, __ATOMIC_RELAXED);
 #ifdef FAKE_CPU
+	snprintf(looked_up, sizeof(looked_up), "%s", name);
 	*f = cpu_kernel_find(name);
 	return *f ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 #else
@@ -622,7 +638,8 @@ static CUresult launch(CUfunction f, unsigned blocks, unsigned threads, void **p
 	pthread_mutex_lock(&lock);
 	fake_cuda.launches++;
 #ifdef FAKE_CPU
-	expose(fake_cuda_device());
+	/* the kernels that write another card's memory */
+	expose(fake_cuda_device(), !!strstr(looked_up, "_cards"));
 	cpu_kernel_run(f, blocks, threads, params);
 #endif
 	pthread_mutex_unlock(&lock);

@@ -36,6 +36,7 @@ enum {
 };
 
 enum {
+	CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED = 3,
 	CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16,
 	CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE = 38,
 	CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
@@ -77,6 +78,7 @@ enum { CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8 };
 	X(cuDeviceTotalMem_v2, (size_t *bytes, CUdevice dev))                                      \
 	X(cuDeviceGetUuid, (CUuuid *uuid, CUdevice dev))                                           \
 	X(cuDeviceCanAccessPeer, (int *can, CUdevice dev, CUdevice peer))                          \
+	X(cuDeviceGetP2PAttribute, (int *value, int attribute, CUdevice dev, CUdevice peer))       \
 	X(cuCtxEnablePeerAccess, (CUcontext peer, unsigned flags))                                 \
 	X(cuMemcpyPeer, (CUdeviceptr to, CUcontext to_ctx, CUdeviceptr from, CUcontext from_ctx,   \
 			 size_t bytes))                                                            \

@@ -20,6 +20,7 @@
 #define GPU_LOOP_PATHS	2048u		/* items of a level for which betweenness stays on the GPU */
 #define GPU_LOOP_FAR	(1u << 20)	/* capacity of its queue of far vertices */
 #define GPU_LOOP_STEPS	4096u		/* most steps of one launch */
+#define GPU_LOOP_CARDS	16u		/* most cards over whose memories it goes */
 #define GPU_LOOP_WORK	(1u << 24)	/* work items after which a loop of large steps lets the host look */
 #define GPU_SAMPLES	1024u		/* vertices sampled to find the giant component */
 
@@ -41,6 +42,12 @@ struct gpu_graph {
 	uint32_t weight_bits;		/* low bits of an entry; the vertex is above them */
 	uint32_t weight_min;		/* offset of packed weights */
 	uint32_t entry_bits;		/* compressed list: bits of a target */
+};
+
+/* One of several cards: where its rows, lists and weights lie, and two arrays by the vertices' numbers. */
+struct gpu_card {
+	uint64_t row, list, weight;
+	uint64_t first, second;
 };
 
 /*

@@ -119,6 +119,28 @@ CUdeviceptr gpu_bits_at(const struct gpu_ranks *k, const struct gpu_bits *b, uin
  */
 int gpu_bits_join(struct gpu_ranks *k, struct gpu_bits *b, uint32_t which, CUdeviceptr all, CUdeviceptr also);
 
+/* ---- ranks_cards.c: loops over small frontiers, which the card of rank 0 runs over the memories of all -- */
+
+struct gpu_cards {
+	bool usable;			/* that card reaches the others' memory, and all lists are there, in one format */
+	CUdeviceptr cards;		/* struct gpu_card of each rank */
+	CUdeviceptr queue;		/* of rank 0: memory for the items that a loop begins with, */
+	CUdeviceptr space, log;		/* and what bfs_levels() needs */
+};
+
+/*
+ * Tell the others where this rank's lists are, and its arrays @first and @second by the vertices' numbers. @levels: allocate
+ * what a search by levels needs. Collective.
+ */
+int gpu_cards_begin(struct gpu_ranks *k, struct gpu_cards *c, CUdeviceptr first, CUdeviceptr second, bool levels);
+/*
+ * Rank 0 gets @count elements of @bytes at @from of each rank, one behind another, at @to, where those of its own may be
+ * already; @all: their number. The others' stay until all ranks agree again. @rc: a code of this rank before. Collective.
+ */
+int gpu_cards_gather(struct gpu_ranks *k, int rc, CUdeviceptr from, uint64_t count, uint32_t bytes, CUdeviceptr to, uint64_t *all);
+/* Agree on the code @rc, and then @bytes at @data are those of rank 0. Collective. */
+int gpu_cards_result(struct gpu_ranks *k, int rc, void *data, uint64_t bytes);
+
 /* ---- ranks_bfs.c ------------------------------------------------------------------------------------ */
 
 /* The vertices of an undirected graph that a search has reached. */
@@ -160,6 +182,8 @@ int gpu_link_gather_values(struct gpu_ranks *k, CUdeviceptr values, uint64_t wid
 int gpu_link_release(struct gpu_ranks *k, int rc);
 /* Whether kernels may read the memory of the other ranks' cards, and the address of @mine of each rank. Collective. */
 bool gpu_link_loads(const struct gpu_ranks *k);
+/* Whether this rank's kernels may also change that memory by atomic operations. */
+bool gpu_link_writes(const struct gpu_ranks *k);
 int gpu_link_addresses(struct gpu_ranks *k, CUdeviceptr mine, CUdeviceptr *all);
 /* @all + r * @stride = the @bytes[r] bytes at @mine of rank r; @stride is the largest of @bytes. */
 int gpu_link_gather(struct gpu_ranks *k, enum gtu_cargo cargo, CUdeviceptr mine, const uint64_t *bytes, uint64_t stride,

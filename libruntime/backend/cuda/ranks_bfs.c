@@ -5,9 +5,12 @@
  * them in a bitmap, of which the owners read their part. Bottom-up, all ranks gather the frontier as a bitmap, and search
  * their own unvisited vertices; of undirected graphs only.
  */
+#include <stdlib.h>
+
 #include "parts.h"
 #include "ranks.h"
 
+#define LOOP_FROM	3		/* first level that may be part of a loop */
 #define WIDTH		4.0		/* bytes of an entry, for a decision that all ranks take alike */
 #define GROWS		8		/* levels by which a component's search has a large frontier, or ends */
 #define FEW		128		/* it also ends if no more than one in so many vertices is not reached: to join them is faster */
@@ -19,6 +22,7 @@ struct search {
 	uint32_t turn;			/* this one, if push.bits is set */
 	CUdeviceptr frontier;		/* bits of all vertices; of those visited before a step */
 	CUdeviceptr marks;		/* addresses of the ranks' marks of own vertices */
+	struct gpu_cards cards;		/* for levels of small frontiers */
 	bool on_card;			/* the lists are in the card's memory, */
 	bool all_on_card;		/* and those of all ranks in theirs */
 	bool undirected;
@@ -27,6 +31,13 @@ struct search {
 };
 
 enum direction { PUSH, MARK, PULL };
+
+/* As in bfs.c, where the first levels are left to the steps, too. */
+static bool is_small(const struct search *s)
+{
+	return s->cards.usable && s->push.now >= LOOP_FROM && s->frontier_vertices <= GPU_LOOP_ITEMS / 8 &&
+	       s->frontier_edges <= GPU_LOOP_EDGES;
+}
 
 /* As in bfs.c, without a cache of neighbours, in units that are the same on all ranks. */
 static enum direction direction_of(const struct search *s)
@@ -177,6 +188,7 @@ static int prepare(struct search *s, uint64_t source, bool component)
 		{ "outbox", 4 * gpu_ranks_outbox(k), &s->push.outbox }, { "bitmaps", gpu_push_bitmaps(k), &s->push.bitmaps },
 		{ "levels", 4 * k->own, &s->push.level },
 	};
+	uint64_t none = 0;
 	int rc;
 
 	s->undirected = !(k->run->graph->flags & GTU_GRAPH_DIRECTED);
@@ -185,8 +197,66 @@ static int prepare(struct search *s, uint64_t source, bool component)
 	s->marks = s->frontier + ((words + 7) & ~7ull);
 	if (!rc)
 		rc = gpu_bits_begin(k, &s->front, 2);
+	/* a rank that failed tells the others there */
+	if (!component && gpu_link_loads(k)) {
+		rc = gtu_agree(k->x, rc, &none, 1);
+		if (!rc)
+			rc = gpu_cards_begin(k, &s->cards, s->push.level - 4 * k->first, s->push.visited, true);
+	}
 	gtu_phase(&k->r.phases, "traverse");
 	return rc ? rc : gpu_push_begin(k, &s->push, source, s->undirected);
+}
+
+/*
+ * Levels from a small frontier, which the card of rank 0 runs over all of them until one is large. @sum becomes the last
+ * one's vertices and edges, as all ranks have them together.
+ */
+static int loop_levels(struct search *s, uint64_t sum[2])
+{
+	struct gpu_ranks *k = s->k;
+	struct gpu_run *r = &k->r;
+	struct gpu_level *log = calloc(GPU_LOOP_STEPS, sizeof(*log));
+	uint64_t items = 0, levels = 0, i;
+	uint32_t next = s->push.now + 1, most = GPU_UNREACHED - next < GPU_LOOP_STEPS ? GPU_UNREACHED - next : GPU_LOOP_STEPS;
+	void *args[] = { &s->cards.queue, &items, &next, &most, &s->cards.space, &s->cards.log, &s->cards.cards, &k->cuts, &k->size,
+			 NULL };
+	int rc = log ? gpu_push_collect(k, &s->push) : gtu_outbox_full(k->x);
+
+	rc = gpu_cards_result(k, rc, NULL, 0);
+	if (!rc)
+		rc = gpu_cards_gather(k, 0, s->push.queue[0], s->push.items, 8, s->cards.queue, &items);
+	if (!rc && !k->rank) {
+		rc = gpu_run_clear(r);
+		if (!rc)
+			rc = gpu_fill(r->gpu, s->cards.log, 0, GPU_LOOP_STEPS * sizeof(*log), r->err);
+		if (!rc)
+			rc = gpu_run_loop(r, "bfs_levels_cards", NULL, GPU_LOOP_BLOCKS, args);
+		if (!rc)
+			rc = gpu_run_read(r);
+		levels = r->counters.loop.steps;
+		if (!rc)
+			rc = gpu_download(r->gpu, log, s->cards.log, levels * sizeof(*log), r->err);
+	}
+	rc = gpu_cards_result(k, rc, &levels, sizeof(levels));
+	if (!rc && levels)
+		rc = gpu_cards_result(k, rc, log, levels * sizeof(*log));
+	for (i = 0; !rc && i < levels; i++) {
+		gpu_run_iteration(r, s->frontier_vertices);
+		s->frontier_vertices = log[i].vertices;
+		/* levels() counts the last one */
+		if (i + 1 < levels)
+			s->unvisited -= log[i].vertices < s->unvisited ? log[i].vertices : s->unvisited;
+	}
+	/* the frontier has no edges */
+	if (!rc && !levels)
+		gpu_run_iteration(r, s->frontier_vertices);
+	sum[0] = k->rank || !levels ? 0 : log[levels - 1].vertices;
+	sum[1] = k->rank || !levels ? 0 : log[levels - 1].edges;
+	s->push.now += (uint32_t)levels - 1;
+	s->push.have_queue = false;
+	s->push.bits = 0;
+	free(log);
+	return rc;
 }
 
 /* Levels until none is left or, of a @component, until few vertices are, or the frontier becomes small or does not grow. */
@@ -228,15 +298,19 @@ static int levels(struct search *s, uint64_t source, bool component)
 		if (s->push.now == GPU_UNREACHED - 1)
 			return gtu_fail(r->err, GTU_ERR_UNSUPPORTED,
 					"the search has more than %u levels, the maximum of a label", s->push.now);
-		switch (direction_of(s)) {
-		case PULL: rc = pull(s); break;
-		case MARK: rc = mark(s); break;
-		case PUSH: rc = gpu_push(k, &s->push); break;
+		if (is_small(s)) {
+			rc = loop_levels(s, sum);
+		} else {
+			switch (direction_of(s)) {
+			case PULL: rc = pull(s); break;
+			case MARK: rc = mark(s); break;
+			case PUSH: rc = gpu_push(k, &s->push); break;
+			}
+			if (!component)
+				gpu_run_iteration(r, s->frontier_vertices);
+			sum[0] = r->counters.vertices;
+			sum[1] = r->counters.edges;
 		}
-		if (!component)
-			gpu_run_iteration(r, s->frontier_vertices);
-		sum[0] = r->counters.vertices;
-		sum[1] = r->counters.edges;
 		s->push.now++;
 	}
 }

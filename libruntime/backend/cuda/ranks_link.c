@@ -19,6 +19,7 @@
 struct gpu_link {
 	enum gtu_ranks_exchange wanted, way;	/* the caller's choice; not AUTO */
 	bool held;			/* BY LOADS: kernels may still read what another rank sent */
+	bool writes;			/* the card can change the others' memory by atomic operations */
 	char name[500];
 	struct nccl nccl;
 	ncclComm_t comm;
@@ -299,8 +300,9 @@ static int reach_peers(struct gpu_ranks *k, const struct card *card, bool *reach
 	struct gpu *gpu = k->r.gpu;
 	CUresult code = CUDA_SUCCESS;
 	uint32_t i;
-	int can = 1;
+	int can = 1, atomic = 1;
 
+	k->link->writes = true;
 	for (i = 0; i < k->size && !code; i++) {
 		if (card[i].device == gpu->device)
 			continue;
@@ -314,6 +316,9 @@ static int reach_peers(struct gpu_ranks *k, const struct card *card, bool *reach
 			code = gpu->api.cuCtxEnablePeerAccess((CUcontext)(uintptr_t)card[i].context, 0);
 		if (code == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED)
 			code = CUDA_SUCCESS;
+		if (gpu->api.cuDeviceGetP2PAttribute(&atomic, CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED, gpu->device,
+						     card[i].device) || !atomic)
+			k->link->writes = false;
 	}
 	*reach = true;
 	return code ? gtu_cuda_fail(&gpu->api, code, k->x->err, "cuCtxEnablePeerAccess of card %d", gpu->device) : 0;
@@ -547,6 +552,11 @@ bool gpu_link_is(const struct gpu *gpu, enum gtu_ranks_exchange wanted)
 bool gpu_link_loads(const struct gpu_ranks *k)
 {
 	return k->link->way == GTU_EXCHANGE_LOADS;
+}
+
+bool gpu_link_writes(const struct gpu_ranks *k)
+{
+	return gpu_link_loads(k) && k->link->writes;
 }
 
 int gpu_link_addresses(struct gpu_ranks *k, CUdeviceptr mine, CUdeviceptr *all)

@@ -26,6 +26,10 @@ struct paths {
 	CUdeviceptr settled;		/* which is this bitmap (0: not kept) */
 	CUdeviceptr fell;		/* bits of others' vertices to send */
 	CUdeviceptr queue, outbox;
+	struct gpu_cards cards;		/* for steps of few vertices, whose queues are these */
+	CUdeviceptr near, far;
+	double most;			/* the greatest weight */
+	bool sent;			/* no distance is left to send */
 	uint64_t items, min;		/* due below the bound; the least distance due above it */
 	struct gpu_numbers numbers;	/* of all vertices; those of own ones are complete, */
 	CUdeviceptr at;			/* and the other cards' are at these addresses */
@@ -57,6 +61,7 @@ static int set_parameters(struct paths *s)
 		rc = gtu_reduce(k->x, GTU_MAX_F64, &falling);
 	if (!rc)
 		rc = gtu_reduce(k->x, GTU_SUM_F64, &sum);
+	s->most = most;
 	if (!rc)
 		gpu_sssp_choose(&s->of, &k->r, g->n, g->m, -falling, most, g->m ? sum / (double)g->m : 0,
 				on_card[2]);
@@ -136,10 +141,13 @@ static int prepare(struct paths *s)
 {
 	struct gpu_ranks *k = s->k;
 	const uint64_t n = k->run->graph->n, source = k->run->opt->source, zero = 0, bits = gpu_push_bits(k);
+	uint64_t none = 0;
 	int rc = gpu_run_allocate(&k->r, (struct gpu_part[]){
 		{ "distances", n * s->of.width, &s->distance }, { "expanded vertices", k->own * s->of.width, &s->expanded },
 		{ "queue", gpu_ranks_queue_bytes(k), &s->queue }, { "vertices to send", bits, &s->fell },
-		{ "outbox", (4 + s->of.width) * gpu_ranks_outbox(k), &s->outbox } }, 5);
+		{ "outbox", (4 + s->of.width) * gpu_ranks_outbox(k), &s->outbox },
+		{ "near queues", 2 * 4 * GPU_LOOP_ITEMS, &s->near }, { "far queues", 2 * 4ull * GPU_LOOP_FAR, &s->far } },
+				  gpu_link_loads(k) ? 7 : 5);
 
 	if (!rc)
 		rc = gpu_fill(k->r.gpu, s->distance, 0xff, n * s->of.width, k->r.err);
@@ -162,7 +170,12 @@ static int prepare(struct paths *s)
 		if (!rc && s->numbers.bits)
 			rc = gpu_numbers_source(&k->r, &s->numbers, source);
 	}
-	return rc ? rc : gpu_wait(k->r.gpu, "setting up", k->r.err);
+	if (!rc)
+		rc = gpu_wait(k->r.gpu, "setting up", k->r.err);
+	if (!gpu_link_loads(k))
+		return rc;
+	rc = gtu_agree(k->x, rc, &none, 1);
+	return rc ? rc : gpu_cards_begin(k, &s->cards, s->distance, s->expanded - s->of.width * k->first, false);
 }
 
 /* Let kernels read the numbers of all cards. Collective. */
@@ -255,13 +268,73 @@ static int run_finals(struct paths *s, int rc, bool *done)
 	return gtu_agree(k->x, gpu_run_launch(r, "sssp_flush", gpu_numbers_suffix(n), false, k->own, flush), &none, 1);
 }
 
+/*
+ * Steps of few vertices, as loop_steps() of sssp.c: the card of rank 0 runs them over all. No distance waits to be sent before.
+ * Collective.
+ */
+static int loop_steps(struct paths *s, uint64_t *bound, bool *small, bool *done)
+{
+	struct gpu_ranks *k = s->k;
+	struct gpu_run *r = &k->r;
+	/* by the vertices' numbers */
+	CUdeviceptr expanded = s->expanded - s->of.width * k->first;
+	uint64_t near, far, result[3];
+	uint32_t steps;
+	double delta = SSSP_WIDER * s->of.delta;
+	void *due[] = { &s->distance, &expanded, &s->base, bound, &s->near, &s->far, NULL };
+	void *args[] = { &s->near, &s->far, &near, &far, bound, &delta, &steps, &s->cards.cards, &k->cuts, &k->size, NULL };
+	int rc = s->sent ? 0 : exchange(s, UINT64_MAX, true);
+
+	s->sent = true;
+	do {
+		uint64_t sum[2] = { 0 };
+
+		if (!rc)
+			rc = gpu_run_clear(r);
+		if (!rc)
+			rc = gpu_run_launch(r, "sssp_due", width_suffix(s), false, k->own + 64, due);
+		if (!rc)
+			rc = gpu_run_read(r);
+		sum[0] = near = r->counters.items;
+		sum[1] = far = r->counters.left;
+		rc = gtu_agree(k->x, rc, sum, 2);
+		*done = !sum[0] && !sum[1];
+		*small = sum[0] <= SSSP_SMALL && sum[1] <= GPU_LOOP_FAR / 8;
+		if (rc || *done || !*small)
+			return rc;
+		steps = gpu_sssp_steps(&s->of, *bound, delta + s->most);
+		s->too_narrow = !steps;
+		if (s->too_narrow)
+			return 0;
+		rc = gpu_cards_gather(k, 0, s->near, near, 4, s->near, &near);
+		rc = gpu_cards_gather(k, rc, s->far, far, 4, s->far, &far);
+		if (!rc && !k->rank) {
+			rc = gpu_run_clear(r);
+			if (!rc)
+				rc = gpu_run_loop(r, "sssp_steps_cards", s->of.kernel, GPU_LOOP_BLOCKS, args);
+			if (!rc)
+				rc = gpu_run_read(r);
+			result[0] = r->counters.loop.bound;
+			result[1] = r->counters.loop.done;
+			result[2] = r->counters.loop.steps;
+		}
+		rc = gpu_cards_result(k, rc, result, sizeof(result));
+		if (rc)
+			return rc;
+		*bound = result[0];
+		*done = result[1];
+		r->stats->iterations += result[2];
+	} while (!*done && result[2] == steps);
+	return 0;
+}
+
 static int search(struct paths *s)
 {
 	struct gpu_ranks *k = s->k;
 	struct gpu_run *r = &k->r;
-	uint64_t bound, items, none = 0;
+	uint64_t bound, items = 1, none = 0, pause = 0, tries = 1;
 	void *relax[] = { &s->distance, &s->settled, &s->fell, NULL };
-	bool done = false, wide, few = false;
+	bool done = false, wide, few = false, small;
 	int rc = prepare(s);
 
 	gtu_phase(&r->phases, "traverse");
@@ -273,7 +346,16 @@ static int search(struct paths *s)
 	/* else few vertices are due */
 	wide = s->numbers.bits;
 	bound = distance_above(s->of.type, s->base, wide ? SSSP_WIDER * s->of.delta : s->of.delta);
+	s->sent = true;
 	for (;;) {
+		if (!rc && s->cards.usable && items && items <= SSSP_SMALL && !pause--) {
+			rc = loop_steps(s, &bound, &small, &done);
+			if (rc || done || s->too_narrow)
+				return rc;
+			/* back to buckets of the usual width, and less often if that cost only a scan, as in sssp.c */
+			bound = 0;
+			pause = tries = small ? 1 : 2 * tries;
+		}
 		s->too_narrow = !gpu_sssp_fits(&s->of, bound);
 		if (s->too_narrow)
 			return gtu_agree(k->x, rc ? rc : gpu_wait(r->gpu, r->name, r->err), &none, 1);
@@ -282,6 +364,7 @@ static int search(struct paths *s)
 		if (rc)
 			return rc;
 		rc = collect(s, bound, wide);
+		s->sent = false;
 		items = s->items;
 		rc = gtu_agree(k->x, rc, &items, 1);
 		if (rc)

@@ -67,6 +67,15 @@ void gpu_sssp_choose(struct gpu_distances *d, const struct gpu_run *r, uint64_t 
 		d->delta = 1;
 }
 
+uint32_t gpu_sssp_steps(const struct gpu_distances *d, uint64_t bound, double rise)
+{
+	uint32_t steps = GPU_LOOP_STEPS;
+
+	while (steps && !gpu_sssp_fits(d, distance_above(d->type, bound, steps * rise)))
+		steps /= 2;
+	return steps;
+}
+
 static const char *width_suffix(const struct sssp *s)
 {
 	return s->of.width == 4 ? "_32" : "_64";
@@ -81,7 +90,7 @@ static int loop_steps(struct sssp *s, uint64_t *bound, bool *small, bool *done)
 	struct gpu_run *r = &s->r;
 	uint64_t near, far;
 	uint32_t steps;
-	double delta = SSSP_WIDER * s->of.delta, rise = delta + r->gpu->placed.weight_max;
+	double delta = SSSP_WIDER * s->of.delta;
 	void *due[] = { &s->distance, &s->expanded, &s->final, bound, &s->near, &s->far, NULL };
 	void *args[] = { &s->distance, &s->expanded, &s->near, &s->far, &near, &far, bound, &delta, &steps, NULL };
 	int rc;
@@ -99,8 +108,7 @@ static int loop_steps(struct sssp *s, uint64_t *bound, bool *small, bool *done)
 		if (rc || *done || !*small)
 			return rc;
 		/* in a step the bound rises by no more than a weight and a bucket */
-		for (steps = GPU_LOOP_STEPS; steps && !gpu_sssp_fits(&s->of, distance_above(s->of.type, *bound, steps * rise)); steps /= 2)
-			;
+		steps = gpu_sssp_steps(&s->of, *bound, delta + r->gpu->placed.weight_max);
 		s->too_narrow = !steps;
 		if (s->too_narrow)
 			return 0;

@@ -381,6 +381,65 @@ TEST(distances_by_loads)
 	}
 }
 
+/*
+ * Steps of few vertices, which one card runs over the memories of all, if it can change them: a hub on a path ends such loops
+ * for a step.
+ */
+TEST(loops_over_cards)
+{
+	const uint64_t path = 40, leaves = 5000, n = 2 * path + 1 + leaves;
+	struct gtu_placement_options place = { .edges = GTU_EDGES_DEVICE };
+	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU };
+	uint64_t *integer = test_alloc(n, 8), *want = test_alloc(n, 8);
+	double *real = test_alloc(n, 8), *wanted = test_alloc(n, 8);
+	struct edges e = edges(n, n);
+	float *weight = test_alloc(n, 4);
+
+	open_fakes();
+	by = GTU_EXCHANGE_LOADS;
+	for (uint64_t v = 0; v + 1 < n; v++)
+		add_edge(&e, v < 2 * path ? v : path, v + 1);
+	for (unsigned kind = 0; kind < 4; kind++) {
+		void *mark = test_mark();
+		const uint32_t type = kind == 2 ? GTU_WEIGHT_F32 : kind == 3 ? GTU_WEIGHT_NONE : GTU_WEIGHT_U32;
+		struct gtu_graph *g;
+
+		for (uint64_t i = 0; i < e.m; i++) {
+			if (type == GTU_WEIGHT_F32)
+				weight[i] = (float)(1 + i * 7 % 50) / 7;
+			else
+				((uint32_t *)weight)[i] = (uint32_t)(1 + i * 7 % 50);
+		}
+		g = weighted_edges(n, e.m, e.src, e.dst, type, type ? weight : NULL, kind == 1 ? GTU_DIRECTED : GTU_UNDIRECTED, 4);
+		CHECK(!reference_bfs(g, 0, want) && !reference_sssp(g, 0, wanted));
+		place.separate_weights = kind == 1;
+		for (unsigned k = FIRST_LIST; k < LENGTH(lists); k += NEXT_LIST) {
+			struct gtu_algorithm_stats s;
+
+			for (cuda->no_peer_atomics = 0; cuda->no_peer_atomics < 2; cuda->no_peer_atomics++) {
+				open_list(lists[k]);
+				place.edge_bytes = k % 4 ? 8 : 4;
+				OK(gtu_placement_create(over, g, &place, &err));
+				cuda->watch = "_levels_cards";
+				cuda->watched = 0;
+				OK(gtu_bfs(over, g, &opt, integer, &s, &err));
+				same_integers(integer, want, n, over_name);
+				CHECKF((cuda->watched == 0) == cuda->no_peer_atomics, "%s: %ld loops", over_name, cuda->watched);
+				CHECK_EQ(s.iterations, 2 * path + 1);
+				cuda->watch = "_steps_cards";
+				cuda->watched = 0;
+				OK(gtu_sssp(over, g, &opt, real, NULL, &err));
+				same_reals(real, wanted, n, 0, over_name);
+				CHECKF((cuda->watched == 0) == cuda->no_peer_atomics, "%s: %ld loops", over_name, cuda->watched);
+				cuda->watch = NULL;
+				close_list("loads");
+			}
+			cuda->no_peer_atomics = 0;
+		}
+		test_end(mark);
+	}
+}
+
 /* A search that meets a path of more than 32 bits starts again, on all ranks. */
 TEST(long_paths)
 {

@@ -18,6 +18,12 @@ template <typename R> __device__ static inline u64 piece_of(u64 s, u64 e, u32 ch
 	return first << PIECE_BITS | (end - first);
 }
 
+/* A piece's position, which is negative in the memory of some other card. */
+__device__ static inline u64 first_of(u64 piece)
+{
+	return (u64)((int64_t)piece >> PIECE_BITS);
+}
+
 /* Vertices that a lane found in a level, and the sum of their degrees. */
 struct found {
 	u32 vertices;
@@ -35,11 +41,12 @@ struct found_by_block {
  * Claim the unvisited ones among a lane's entries for level @next, and queue their lists in the block's
  * part of the queue, @out, which has space for @part items.
  */
-template <typename R>
-__device__ static inline void discover(const gpu_graph &g, u32 mask, const R *entry, u32 *visited, u32 *level,
+template <typename R, typename M>
+__device__ static inline void discover(const gpu_graph &g, M cards, u32 mask, const R *entry, u32 *visited, u32 *level,
 				       u32 next, u64 *out, u32 part, u32 *queued, found &sum)
 {
 	u64 s[LANE_ENTRIES], e[LANE_ENTRIES];
+	typename M::place at_card[LANE_ENTRIES];
 	u32 old[LANE_ENTRIES], lists[LANE_ENTRIES], items = 0, at = 0, before, all, i, k, pieces;
 	bool longs = false;
 
@@ -53,8 +60,9 @@ __device__ static inline void discover(const gpu_graph &g, u32 mask, const R *en
 		if (!(mask >> i & 1))
 			continue;
 		to = target_of<R>(g, entry[i]);
-		old[i] = atomicOr(&visited[to >> 5], 1u << (to & 31));
-		edges_of(g, to, &s[i], &e[i]);
+		at_card[i] = cards.of(to);
+		old[i] = atomicOr(M::second(at_card[i], visited, to >> 5), 1u << (to & 31));
+		M::template edges<R>(g, at_card[i], to, &s[i], &e[i]);
 	}
 #pragma unroll
 	for (i = 0; i < LANE_ENTRIES; i++) {
@@ -67,7 +75,7 @@ __device__ static inline void discover(const gpu_graph &g, u32 mask, const R *en
 			e[i] = s[i];
 			continue;
 		}
-		level[to] = next;
+		*M::first(at_card[i], level, to) = next;
 		sum.vertices++;
 		sum.edges += e[i] - s[i];
 		longs |= e[i] - s[i] > LANE_LIST;
@@ -106,7 +114,7 @@ __device__ static inline void discover(const gpu_graph &g, u32 mask, const R *en
 		pieces = items_of<R>(s[i], e[i]);
 		for (k = 0; k < pieces && at < part; k++, at++) {
 			out[at] = piece_of<R>(s[i], e[i], k);
-			prefetch(entry_address<R>(g, out[at] >> PIECE_BITS));
+			prefetch(entry_address<R>(g, first_of(out[at])));
 		}
 	}
 }
@@ -126,9 +134,9 @@ static_assert(GPU_LOOP_BLOCKS <= 32 && GPU_LOOP_BLOCKS < GPU_BLOCK && GPU_LOOP_I
  * Bring the rows of a queued @item's first neighbours, which the next level reads, to the L2 cache. Its
  * entries are on the way there already (discover()).
  */
-template <typename R> __device__ static inline void fetch_rows(const gpu_graph &g, u64 item)
+template <typename R, typename M> __device__ static inline void fetch_rows(const gpu_graph &g, M cards, u64 item)
 {
-	const u64 first = item >> PIECE_BITS;
+	const u64 first = first_of(item);
 	const u32 count = (u32)item & ((1u << PIECE_BITS) - 1);
 	R entry[LANE_ENTRIES];
 	u32 i;
@@ -140,7 +148,7 @@ template <typename R> __device__ static inline void fetch_rows(const gpu_graph &
 #pragma unroll
 	for (i = 0; i < LANE_ENTRIES; i++)
 		if (i < count)
-			prefetch((const uint64_t *)g.row + target_of<R>(g, entry[i]));
+			prefetch(M::row(g, cards.of(target_of<R>(g, entry[i])), target_of<R>(g, entry[i])));
 }
 
 /*
@@ -150,8 +158,8 @@ template <typename R> __device__ static inline void fetch_rows(const gpu_graph &
  * @log: the level's, if any. Reports of two levels alternate, because a block may be one level ahead, and so
  * do the block's sums, @sums.
  */
-template <typename R>
-__device__ static inline void end_level(const gpu_graph &g, u32 step, const u64 *out, u32 part, bool ahead,
+template <typename R, typename M>
+__device__ static inline void end_level(const gpu_graph &g, M cards, u32 step, const u64 *out, u32 part, bool ahead,
 					found_by_block *sums, shares &of, struct gpu_level *log)
 {
 	const u32 most = (1u << REPORT_BITS) - 1;
@@ -191,7 +199,7 @@ __device__ static inline void end_level(const gpu_graph &g, u32 step, const u64 
 			of.edges[step & 1] = edges;
 		}
 	} else if (ahead && threadIdx.x - 32 < mine.items && mine.items <= part) {
-		fetch_rows<R>(g, out[threadIdx.x - 32]);
+		fetch_rows<R>(g, cards, out[threadIdx.x - 32]);
 	}
 	__syncthreads();
 }
@@ -202,8 +210,8 @@ __device__ static inline void end_level(const gpu_graph &g, u32 step, const u64 
  * @space: two queues of GPU_LOOP_ITEMS. log[i]: what level next + i reached, zero before.
  * @ahead: entries are on the card, so that to read them twice costs little.
  */
-template <typename R>
-__device__ static void bfs_levels(const gpu_graph &g, const u64 *queue, u64 count, u32 *visited, u32 *level,
+template <typename R, typename M>
+__device__ static void bfs_levels(const gpu_graph &g, M cards, const u64 *queue, u64 count, u32 *visited, u32 *level,
 				  u32 next, u32 levels, u64 *space, struct gpu_level *log, u32 ahead)
 {
 	__shared__ found_by_block sums[2];
@@ -225,10 +233,10 @@ __device__ static void bfs_levels(const gpu_graph &g, const u64 *queue, u64 coun
 		of.full = 0;
 	}
 	for (i = threadIdx.x; i < share && i < left; i += GPU_BLOCK) {
-		edges_of(g, (u32)queue[first + i], &s, &e);
+		M::template edges<R>(g, cards.of((u32)queue[first + i]), (u32)queue[first + i], &s, &e);
 		in[(u64)blockIdx.x * part + i] = piece_of<R>(s, e, (u32)(queue[first + i] >> 32));
 	}
-	end_level<R>(g, 1, in + (u64)blockIdx.x * part, part, false, sums, of, NULL);
+	end_level<R>(g, cards, 1, in + (u64)blockIdx.x * part, part, false, sums, of, NULL);
 	for (step = 0; of.all[~step & 1] && !of.full && of.edges[~step & 1] <= GPU_LOOP_EDGES && step < levels; step++) {
 		const u32 items = start == ALL_LANES ? 0 : of.items[from];
 		const u64 *theirs = in + (u64)from * part;
@@ -241,9 +249,9 @@ __device__ static void bfs_levels(const gpu_graph &g, const u64 *queue, u64 coun
 		for (at = start; __any_sync(ALL_LANES, at < items); at += turns * blocks) {
 			u64 item = at < items ? theirs[at] : 0;
 
-			walk_pieces<R, no_weight>(g, item >> PIECE_BITS, (u32)item & ((1u << PIECE_BITS) - 1), 0u, t,
+			walk_pieces<R, no_weight>(g, first_of(item), (u32)item & ((1u << PIECE_BITS) - 1), 0, 0u, t,
 						  [&](u32, u32 mask, const R *entry, const no_weight *) {
-				discover<R>(g, mask, entry, visited, level, next + step, own, part, &mine.items, sum);
+				discover<R>(g, cards, mask, entry, visited, level, next + step, own, part, &mine.items, sum);
 			});
 		}
 		vertices = __reduce_add_sync(ALL_LANES, sum.vertices);
@@ -254,7 +262,7 @@ __device__ static void bfs_levels(const gpu_graph &g, const u64 *queue, u64 coun
 			atomicAdd(&mine.low, low);
 			atomicAdd(&mine.high, high);
 		}
-		end_level<R>(g, step + 2, own, part, ahead, sums, of, &log[step]);
+		end_level<R>(g, cards, step + 2, own, part, ahead, sums, of, &log[step]);
 		in = out;
 		out = other;
 	}
@@ -268,7 +276,14 @@ __device__ static void bfs_levels(const gpu_graph &g, const u64 *queue, u64 coun
 						      u32 *visited, u32 *level, u32 next, u32 levels, \
 						      u64 *space, struct gpu_level *log, u32 ahead) \
 	{                                                                                          \
-		bfs_levels<R>(g, queue, count, visited, level, next, levels, space, log, ahead);   \
+		bfs_levels<R>(g, one_card(), queue, count, visited, level, next, levels, space, log, ahead); \
+	}                                                                                          \
+	extern "C" __global__ void bfs_levels_cards_##width(                                       \
+		gpu_graph g, const u64 *queue, u64 count, u32 next, u32 levels, u64 *space,        \
+		struct gpu_level *log, const struct gpu_card *cards, const u64 *cut, u32 ranks)    \
+	{                                                                                          \
+		bfs_levels<R>(g, share_cards(cards, cut, ranks), queue, count, (u32 *)0, (u32 *)0, next, levels, \
+			      space, log, false);                                                  \
 	}
 
 BFS_LEVELS(u32, 4)

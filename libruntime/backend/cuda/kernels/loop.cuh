@@ -8,7 +8,7 @@
 #ifndef GTU_CUDA_LOOP_CUH
 #define GTU_CUDA_LOOP_CUH
 
-#include "common.cuh"
+#include "cards.cuh"
 
 #define LANE_LIST	16u		/* a longer list is read by a whole warp */
 
@@ -111,10 +111,10 @@ __device__ static inline void piece_bounds(u64 s, u64 e, u32 chunk, u64 *first, 
  * Process list pieces, one per lane: [first, first + count), no more than GPU_CHUNK bytes.
  * f(mine, mask, entry, weight) is called by every lane, with up to LANE_ENTRIES entries by @mask, and
  * with the lane's own @mine of the piece's lane. Short pieces are read by their lanes, long ones by
- * the warp.
+ * the warp. @weights: one_card::weights().
  */
 template <typename R, typename W, typename D, typename F>
-__device__ static inline void walk_pieces(const gpu_graph &g, u64 first, u32 count, D mine, tally &t, F f)
+__device__ static inline void walk_pieces(const gpu_graph &g, u64 first, u32 count, u64 weights, D mine, tally &t, F f)
 {
 	u32 longs = __ballot_sync(ALL_LANES, count > LANE_LIST), limit = count > LANE_LIST ? 0 : count, k, i, mask;
 	R entry[LANE_ENTRIES];
@@ -139,13 +139,14 @@ __device__ static inline void walk_pieces(const gpu_graph &g, u64 first, u32 cou
 				continue;
 			mask |= 1u << i;
 			entry[i] = entry_at<R>(g, first + k + i);
-			weight[i] = weight_at<W>(g, first + k + i);
+			weight[i] = weight_at<W>(g, first + weights + k + i);
 		}
 		f(mine, mask, entry, weight);
 	}
 	for (; longs; longs &= longs - 1) {
 		int lane = __ffs((int)longs) - 1;
 		u64 from = __shfl_sync(ALL_LANES, first, lane);
+		u64 apart = width_of<W>::bytes ? __shfl_sync(ALL_LANES, weights, lane) : 0;
 		u32 entries = __shfl_sync(ALL_LANES, count, lane);
 		D theirs = __shfl_sync(ALL_LANES, mine, lane);
 
@@ -158,7 +159,7 @@ __device__ static inline void walk_pieces(const gpu_graph &g, u64 first, u32 cou
 					continue;
 				mask |= 1u << i;
 				entry[i] = entry_at<R>(g, from + at);
-				weight[i] = weight_at<W>(g, from + at);
+				weight[i] = weight_at<W>(g, from + apart + at);
 			}
 			f(theirs, mask, entry, weight);
 		}

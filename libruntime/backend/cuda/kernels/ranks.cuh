@@ -11,25 +11,11 @@
 
 #include "bfs.cuh"
 #include "bfs_card.cuh"
+#include "cards.cuh"
 #include "components.cuh"
 #include "pagerank.cuh"
 #include "sssp_final.cuh"
 #include "visit.cuh"
-
-/* The last rank whose range starts at or before @v: those before it may be empty. */
-__device__ static inline u32 owner_of(const u64 *cut, u32 ranks, u64 v)
-{
-	u32 low = 0, high = ranks, mid;
-
-	while (high - low > 1) {
-		mid = low + (high - low) / 2;
-		if (cut[mid] <= v)
-			low = mid;
-		else
-			high = mid;
-	}
-	return low;
-}
 
 __device__ static inline bool owns(const gpu_graph &g, u64 v)
 {

@@ -11,15 +11,15 @@
 #include "loop.cuh"
 #include "sssp.cuh"
 
-/* Queue the vertices due from @least on, below and above @bound; counters.items and .left count them. */
+/* Queue the run's vertices due from @least on, below and above @bound; counters.items and .left count them. */
 template <typename D>
 __device__ static void sssp_due(const gpu_graph &g, const D *distance, const D *expanded, u64 least, u64 bound, u32 *near,
 				u32 *far)
 {
-	u64 v, at, padded = (g.n + 31) & ~31ull;
+	u64 v, at, padded = (g.end + 31) & ~31ull;
 
-	for (v = thread_id(); v < padded; v += thread_count()) {
-		bool due = v < g.n && distance[v] >= least && distance[v] < expanded[v], now = due && distance[v] < bound;
+	for (v = (g.first & ~31ull) + thread_id(); v < padded; v += thread_count()) {
+		bool due = v >= g.first && v < g.end && distance[v] >= least && distance[v] < expanded[v], now = due && distance[v] < bound;
 
 		if (!__any_sync(ALL_LANES, due))
 			continue;
@@ -48,8 +48,8 @@ __device__ static inline void end_loop(const sssp_queues &q)
 }
 
 /* Lower the distances of a lane's targets, and queue those that fell. */
-template <typename R, typename W, typename S>
-__device__ static inline void lower_targets(const gpu_graph &g, typename S::bits from, u32 mask, const R *entry,
+template <typename R, typename W, typename S, typename M>
+__device__ static inline void lower_targets(const gpu_graph &g, M cards, typename S::bits from, u32 mask, const R *entry,
 					    const W *weight, typename S::bits *distance,
 					    const typename S::bits *expanded, u64 bound, const sssp_queues &q)
 {
@@ -59,12 +59,14 @@ __device__ static inline void lower_targets(const gpu_graph &g, typename S::bits
 
 #pragma unroll
 	for (i = 0; i < LANE_ENTRIES; i++) {
+		u32 to;
 		D d;
 
 		if (!(mask >> i & 1))
 			continue;
+		to = target_of<R>(g, entry[i]);
 		d = S::template plus<R, W>(g, from, entry[i], weight[i]);
-		if (lower<D>(&distance[target_of<R>(g, entry[i])], d) <= d)
+		if (lower<D>(M::first(cards.of(to), distance, to), d) <= d)
 			mask &= ~(1u << i);
 		else if (d < bound)
 			near++;
@@ -91,43 +93,46 @@ __device__ static inline void lower_targets(const gpu_graph &g, typename S::bits
 			if (at_near < GPU_LOOP_ITEMS)
 				q.near[at_near] = to;
 			at_near++;
-			prefetch((const uint64_t *)g.row + to);
-			prefetch(&expanded[to]);
+			prefetch(M::row(g, cards.of(to), to));
+			prefetch(M::second(cards.of(to), expanded, to));
 		}
 	}
 }
 
 /* Expand the vertices of a queue, once each. */
-template <typename R, typename W, typename S>
-__device__ static inline void expand_near(const gpu_graph &g, const u32 *in, u64 count, typename S::bits *distance,
+template <typename R, typename W, typename S, typename M>
+__device__ static inline void expand_near(const gpu_graph &g, M cards, const u32 *in, u64 count, typename S::bits *distance,
 					  typename S::bits *expanded, u64 bound, const sssp_queues &q, tally &t)
 {
 	typedef typename S::bits D;
 
 	share_items(count, [&](u64 at, bool valid) {
+		typename M::place at_card;
 		u32 v = 0, entries = 0;
-		u64 s = 0, e;
+		u64 s = 0, e, weights = 0;
 		D d = 0;
 
 		if (valid) {
 			v = in[at];
-			d = distance[v];
-			edges_of(g, v, &s, &e);
+			at_card = cards.of(v);
+			d = *M::first(at_card, distance, v);
+			M::template edges<R>(g, at_card, v, &s, &e);
+			weights = M::template weights<R>(g, at_card);
 			/* a long list is for all warps: sssp_relax divides it */
 			if (items_of<R>(s, e) > 1)
 				end_loop(q);
-			else if (lower<D>(&expanded[v], d) > d)
+			else if (lower<D>(M::second(at_card, expanded, v), d) > d)
 				entries = (u32)(e - s);
 		}
-		walk_pieces<R, W>(g, s, entries, d, t, [&](D from, u32 mask, const R *entry, const W *weight) {
-			lower_targets<R, W, S>(g, from, mask, entry, weight, distance, expanded, bound, q);
+		walk_pieces<R, W>(g, s, entries, weights, d, t, [&](D from, u32 mask, const R *entry, const W *weight) {
+			lower_targets<R, W, S>(g, cards, from, mask, entry, weight, distance, expanded, bound, q);
 		});
 	});
 }
 
 /* Move the far vertices that are due below @bound to the near queue, keep those due above it. */
-template <typename D>
-__device__ static inline void divide_far(const u32 *in, u64 count, const D *distance, const D *expanded, u64 bound,
+template <typename D, typename M>
+__device__ static inline void divide_far(M cards, const u32 *in, u64 count, const D *distance, const D *expanded, u64 bound,
 					 const sssp_queues &q, uint64_t *least)
 {
 	u64 base, at, min = ~0ull, other;
@@ -139,8 +144,8 @@ __device__ static inline void divide_far(const u32 *in, u64 count, const D *dist
 
 		if (base + lane_id() < count) {
 			v = in[base + lane_id()];
-			d = distance[v];
-			due = d < expanded[v];
+			d = *M::first(cards.of(v), distance, v);
+			due = d < *M::second(cards.of(v), expanded, v);
 		}
 		now = due && d < bound;
 		if (due && !now && d < min)
@@ -164,8 +169,8 @@ __device__ static inline void divide_far(const u32 *in, u64 count, const D *dist
  * Run steps from the bound on, over the vertices that sssp_due queued, until nothing is due, a queue
  * overflows, a list needs several warps, or @steps are done. @near and @far: two queues each.
  */
-template <typename R, typename W, typename S>
-__device__ static void sssp_steps(const gpu_graph &g, typename S::bits *distance, typename S::bits *expanded,
+template <typename R, typename W, typename S, typename M>
+__device__ static void sssp_steps(const gpu_graph &g, M cards, typename S::bits *distance, typename S::bits *expanded,
 				  u32 *near, u32 *far, u64 nears, u64 fars, u64 bound, double delta, u32 steps)
 {
 	struct gpu_loop *loop = loop_of(g);
@@ -186,7 +191,7 @@ __device__ static void sssp_steps(const gpu_graph &g, typename S::bits *distance
 		if (!thread_id())
 			loop->items[(step + 2) % 3] = 0;
 		if (nears) {
-			expand_near<R, W, S>(g, in, nears, distance, expanded, bound, q, t);
+			expand_near<R, W, S>(g, cards, in, nears, distance, expanded, bound, q, t);
 			divided = false;
 		} else {
 			bound = distance_above(S::type, divided ? settled(&loop->min[round % 3]) : bound, delta);
@@ -198,7 +203,7 @@ __device__ static void sssp_steps(const gpu_graph &g, typename S::bits *distance
 			in = q.far;
 			q.far = far + (round & 1) * GPU_LOOP_FAR;
 			q.fars = &loop->far[round % 3];
-			divide_far(in, fars, distance, expanded, bound, q, &loop->min[round % 3]);
+			divide_far(cards, in, fars, distance, expanded, bound, q, &loop->min[round % 3]);
 			divided = true;
 		}
 		grid_barrier(&loop->arrived, epoch);
@@ -219,7 +224,14 @@ __device__ static void sssp_steps(const gpu_graph &g, typename S::bits *distance
 		gpu_graph g, S::bits *distance, S::bits *expanded, u32 *near, u32 *far, u64 nears,   \
 		u64 fars, u64 bound, double delta, u32 steps)                                       \
 	{                                                                                          \
-		sssp_steps<R, W, S>(g, distance, expanded, near, far, nears, fars, bound, delta, steps); \
+		sssp_steps<R, W, S>(g, one_card(), distance, expanded, near, far, nears, fars, bound, delta, steps); \
+	}                                                                                          \
+	extern "C" __global__ void sssp_steps_cards_##name(                                         \
+		gpu_graph g, u32 *near, u32 *far, u64 nears, u64 fars, u64 bound, double delta, u32 steps, \
+		const struct gpu_card *cards, const u64 *cut, u32 ranks)                            \
+	{                                                                                          \
+		sssp_steps<R, W, S>(g, share_cards(cards, cut, ranks), (S::bits *)0, (S::bits *)0, near, far, \
+				    nears, fars, bound, delta, steps);                              \
 	}
 SSSP_PLAIN(SSSP_STEPS)
 

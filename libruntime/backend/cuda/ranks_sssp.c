@@ -343,8 +343,8 @@ static int search(struct paths *s)
 		if (rc || done || s->too_narrow)
 			return rc;
 	}
-	/* else few vertices are due */
-	wide = s->numbers.bits;
+	/* else few vertices are due, for which there is a loop, or wider buckets */
+	wide = s->numbers.bits && !s->cards.usable;
 	bound = distance_above(s->of.type, s->base, wide ? SSSP_WIDER * s->of.delta : s->of.delta);
 	s->sent = true;
 	for (;;) {

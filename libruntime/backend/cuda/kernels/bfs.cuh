@@ -96,7 +96,7 @@ template <typename R, u32 N>
 __device__ static inline void claim(const gpu_graph &g, u32 mask, const R *entry, u32 *visited, u32 *level, u32 next,
 				    stage &q, u64 &vertices, u64 &edges)
 {
-	u32 to[N], word[N], items = 0, i, k, pieces;
+	u32 to[N], word[N], items = 0, i, pieces;
 	u64 s[N], e[N], at;
 	bool staged;
 
@@ -132,8 +132,8 @@ __device__ static inline void claim(const gpu_graph &g, u32 mask, const R *entry
 #pragma unroll
 	for (i = 0; i < N; i++) {
 		pieces = items_of<R>(s[i], e[i]);
-		for (k = 0; k < pieces; k++, at++)
-			stage_put(q, at, staged, (u64)k << 32 | to[i]);
+		put_items(staged ? q.slots : q.queue, at, to[i], pieces);
+		at += pieces;
 	}
 }
 

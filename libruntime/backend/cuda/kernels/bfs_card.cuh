@@ -93,12 +93,7 @@ template <typename R> __device__ static void bfs_collect_bits(const gpu_graph &g
 	stage q = stage_of(queue, &counters_of(g)->items);
 
 	each_word(g, [&](u64 i) { return bits[i] ^ flip; }, [&](u64 v, bool mine, u32) {
-		const u32 items = mine ? items_of<R>(row_at(g, v), row_at(g, v + 1)) : 0;
-		bool staged;
-		u64 at = stage_reserve(q, items, &staged);
-
-		for (u32 i = 0; i < items; i++, at++)
-			stage_put(q, at, staged, (u64)i << 32 | v);
+		stage_items(q, (u32)v, mine ? items_of<R>(row_at(g, v), row_at(g, v + 1)) : 0);
 	});
 	stage_flush(q);
 }

@@ -310,10 +310,30 @@ template <typename F> __device__ static inline void each_in_order(const gpu_grap
 	}
 }
 
+#define LANE_ITEMS	8u		/* more work items of a vertex are written by all lanes: a hub has thousands */
+
+/* Write the @items work items of vertex @v (0: none) from @queue[at] on. Called by every lane of a warp. */
+__device__ static inline void put_items(u64 *queue, u64 at, u32 v, u32 items)
+{
+	u32 many = __ballot_sync(ALL_LANES, items > LANE_ITEMS), i;
+
+	if (items <= LANE_ITEMS)
+		for (i = 0; i < items; i++)
+			queue[at + i] = (u64)i << 32 | v;
+	for (; many; many &= many - 1) {
+		const int lane = __ffs((int)many) - 1;
+		const u32 hub = __shfl_sync(ALL_LANES, v, lane), all = __shfl_sync(ALL_LANES, items, lane);
+		const u64 first = __shfl_sync(ALL_LANES, at, lane);
+
+		for (i = lane_id(); i < all; i += 32)
+			queue[first + i] = (u64)i << 32 | hub;
+	}
+}
+
 /* Append the @items work items of vertex @v (0: none). Called by every lane of a warp. */
 __device__ static inline void push_warp(u64 *queue, uint64_t *count, u32 v, u32 items)
 {
-	u32 sum, i;
+	u32 sum;
 	u64 at = 0;
 
 	if (!__any_sync(ALL_LANES, items))
@@ -321,9 +341,7 @@ __device__ static inline void push_warp(u64 *queue, uint64_t *count, u32 v, u32 
 	sum = warp_prefix_sum(items);
 	if (lane_id() == 31)
 		at = atomicAdd((ull *)count, (ull)sum);
-	at = __shfl_sync(ALL_LANES, at, 31) + sum - items;
-	for (i = 0; i < items; i++)
-		queue[at + i] = (u64)i << 32 | v;
+	put_items(queue, __shfl_sync(ALL_LANES, at, 31) + sum - items, v, items);
 }
 
 /*
@@ -385,13 +403,21 @@ __device__ static inline void stage_put(const stage &q, u64 at, bool staged, u64
 	(staged ? q.slots : q.queue)[at] = item;
 }
 
-/* The same for all threads of a block: one atomic operation for 256 vertices. */
+/* Append the @items work items of vertex @v (0: none). Called by every lane of a warp. */
+__device__ static inline void stage_items(stage &q, u32 v, u32 items)
+{
+	bool staged;
+	const u64 at = stage_reserve(q, items, &staged);
+
+	put_items(staged ? q.slots : q.queue, at, v, items);
+}
+
+/* As push_warp(), for all threads of a block: one atomic operation for 256 vertices. */
 __device__ static inline void push_block(u64 *queue, uint64_t *count, u32 v, u32 items)
 {
 	__shared__ u32 sums[GPU_BLOCK / 32];
 	__shared__ u64 base;
 	u32 sum = warp_prefix_sum(items), warp = threadIdx.x / 32, before = 0, i;
-	u64 at;
 
 	if (lane_id() == 31)
 		sums[warp] = sum;
@@ -401,9 +427,7 @@ __device__ static inline void push_block(u64 *queue, uint64_t *count, u32 v, u32
 	if (threadIdx.x == GPU_BLOCK - 1)
 		base = before + sum ? atomicAdd((ull *)count, (ull)(before + sum)) : 0;
 	__syncthreads();
-	at = base + before + sum - items;
-	for (i = 0; i < items; i++)
-		queue[at + i] = (u64)i << 32 | v;
+	put_items(queue, base + before + sum - items, v, items);
 	__syncthreads();
 }
 

@@ -348,20 +348,26 @@ template <typename R, typename T>
 __device__ static void ranks_bucket(const gpu_graph &g, T *numbers, const u64 *at, u32 ranks, u32 above, u32 width, u64 base,
 				    u32 *distance, u64 *queue)
 {
-	sssp_bucket<R, T>(g, numbers, above, width, base, distance, queue, (u32 *)0, (u32 *)0, [&](u64 i, four_numbers<T> x) {
-		for (u32 rank = 0; !all_are<T>(x, 0) && rank < ranks; rank++) {
-			const T *theirs = (const T *)at[rank];
-			four_numbers<T> y;
-
-			if (theirs == numbers)
-				continue;
-			y = ((const four_numbers<T> *)theirs)[i];
+	sssp_bucket<R, T>(g, numbers, above, width, base, distance, queue, (u32 *)0, (u32 *)0,
+			  [&](u64 first, u64 fours, four_numbers<T> *x) {
+		/* to read the groups together takes longer: more registers, fewer warps */
 #pragma unroll
-			for (u32 k = 0; k < 4; k++)
-				if (y.of[k] < x.of[k] && owns(g, 4 * i + k))
-					x.of[k] = y.of[k];
+		for (u32 i = 0; i < GROUPS; i++) {
+			const u64 at_four = first + 32 * i;
+
+			for (u32 rank = 0; at_four < fours && !all_are<T>(x[i], 0) && rank < ranks; rank++) {
+				const T *theirs = (const T *)at[rank];
+				four_numbers<T> y;
+
+				if (theirs == numbers)
+					continue;
+				y = ((const four_numbers<T> *)theirs)[at_four];
+#pragma unroll
+				for (u32 k = 0; k < 4; k++)
+					if (y.of[k] < x[i].of[k] && owns(g, 4 * at_four + k))
+						x[i].of[k] = y.of[k];
+			}
 		}
-		return x;
 	});
 }
 
@@ -373,18 +379,21 @@ template <typename T>
 __device__ static void ranks_numbers(const gpu_graph &g, T *numbers, const u64 *at, const u64 *cut, u32 ranks, u32 width,
 				     u32 *open, u32 *bucket)
 {
-	each_group<T>(0, g.n, [&](u64 i) {
-		const u64 last = 4 * i + 3 < g.n ? 4 * i + 3 : g.n - 1;
+	each_group<T>(0, g.n, [&](u64 first, u64 fours, four_numbers<T> *x) {
+		const u64 past = 4 * (first + 32 * GROUPS), last = past < g.n ? past - 1 : g.n - 1;
 		const u32 owner = owner_of(cut, ranks, last);
 
-		four_numbers<T> x;
+		if (cut[owner] <= 4 * first) {
+			read_groups<T>((const T *)at[owner], first, fours, x);
+			return;
+		}
+		/* about a boundary, vertices of several ranks */
+#pragma unroll
+		for (u32 k = 0; k < 4 * GROUPS; k++) {
+			const u64 v = 4 * (first + 32 * (k / 4)) + k % 4;
 
-		if (cut[owner] <= 4 * i)
-			return ((const four_numbers<T> *)at[owner])[i];
-		/* at a boundary, vertices of several ranks */
-		for (u32 k = 0; k < 4; k++)
-			x.of[k] = 4 * i + k < g.n ? ((const T *)at[owner_of(cut, ranks, 4 * i + k)])[4 * i + k] : none_of<T>();
-		return x;
+			x[k / 4].of[k % 4] = v < g.n ? ((const T *)at[owner_of(cut, ranks, v)])[v] : none_of<T>();
+		}
 	}, [&](u64 i, bool valid, const four_numbers<T> &x) {
 		u32 opens = 0, members = 0, own = 0, k;
 

@@ -67,10 +67,20 @@ __device__ static inline void put_bits(u32 *words, u64 i, bool valid, u32 four)
 		words[i / 8] = four;
 }
 
+/* Read a lane's groups @base + 32 k of @numbers, if they are below @fours, together. */
+template <typename T>
+__device__ static inline void read_groups(const T *numbers, u64 base, u64 fours, four_numbers<T> *x)
+{
+#pragma unroll
+	for (u32 k = 0; k < GROUPS; k++)
+		if (base + 32 * k < fours)
+			x[k] = ((const four_numbers<T> *)numbers)[base + 32 * k];
+}
+
 /*
- * f(i, valid, read(i)) for every group i of four vertices in words with vertices of [first, end), by lanes of a warp with
- * adjacent groups. GROUPS of them are read together; f() is there once, because more registers would leave room for fewer warps.
- * Called by all lanes.
+ * f(i, valid, numbers) for every group i of four vertices in words with vertices of [first, end), by lanes of a warp with
+ * adjacent groups. read(base, fours, x) is as read_groups(); f() is there once, because more registers would leave room for
+ * fewer warps. Called by all lanes.
  */
 template <typename T, typename G, typename F> __device__ static inline void each_group(u64 first, u64 end, G read, F f)
 {
@@ -79,10 +89,7 @@ template <typename T, typename G, typename F> __device__ static inline void each
 	for (u64 base = first / 32 * 8 + thread_id() / 32 * 32 * GROUPS + lane_id(); base - lane_id() < fours; base += stride) {
 		four_numbers<T> x[GROUPS] = {};
 
-#pragma unroll
-		for (u32 k = 0; k < GROUPS; k++)
-			if (base + 32 * k < fours)
-				x[k] = read(base + 32 * k);
+		read(base, fours, x);
 #pragma unroll 1
 		for (u32 k = 0; k < GROUPS; k++) {
 			f(base + 32 * k, base + 32 * k < fours, x[0]);
@@ -111,7 +118,8 @@ template <typename T> __device__ static void sssp_numbers(const gpu_graph &g, co
 /*
  * Begin the bucket of @width from @base on, which is @above that of the numbers: distances below are final. Queue its
  * vertices, store their distances and set their bits in @bucket, and those of vertices whose distance is not final in @open
- * (both may be 0). All of the run's range: lower(i, x) is x, or lower where another card has found that of group i.
+ * (both may be 0). All of the run's range: lower(base, fours, x) lowers numbers that read_groups() has read, where another
+ * card has found lower ones.
  * counters.edges: the sum of the bucket's degrees; .left: vertices reached beyond it; note_min(): the least of their numbers.
  */
 template <typename R, typename T, typename F>
@@ -122,9 +130,11 @@ __device__ static void sssp_bucket(const gpu_graph &g, T *numbers, u32 above, u3
 	stage q = stage_of(queue, &counters_of(g)->items);
 	u64 vertices = 0, edges = 0, min = ~0ull, other, left = 0;
 
-	each_group<T>(g.first, g.end, [&](u64 i) { return lower(i, ((const four_numbers<T> *)numbers)[i]); },
-		      [&](u64 i, bool valid, four_numbers<T> x) {
-		u32 opens = 0, mine = 0, items = 0, k, piece;
+	each_group<T>(g.first, g.end, [&](u64 base, u64 fours, four_numbers<T> *x) {
+		read_groups<T>(numbers, base, fours, x);
+		lower(base, fours, x);
+	}, [&](u64 i, bool valid, four_numbers<T> x) {
+		u32 opens = 0, mine = 0, items = 0, k;
 		u64 s[4], e[4], at;
 		bool staged;
 
@@ -165,9 +175,11 @@ __device__ static void sssp_bucket(const gpu_graph &g, T *numbers, u32 above, u3
 		}
 		at = stage_reserve(q, items, &staged);
 #pragma unroll
-		for (k = 0; k < 4; k++)
-			for (piece = 0; piece < items_of<R>(s[k], e[k]); piece++, at++)
-				stage_put(q, at, staged, (u64)piece << 32 | (4 * i + k));
+		for (k = 0; k < 4; k++) {
+			items = items_of<R>(s[k], e[k]);
+			put_items(staged ? q.slots : q.queue, at, (u32)(4 * i + k), items);
+			at += items;
+		}
 	});
 	stage_flush(q);
 	count_reached_by_block(g, vertices, edges);
@@ -268,9 +280,8 @@ __device__ static void sssp_pull(const gpu_graph &g, T *numbers, const u32 *open
 
 	each_open(g, open, [&](bool valid, u32 v) {
 		const bool leads = lane_id() % TEAM == 0;
-		u64 s = 0, e = 0, i, at;
+		u64 s = 0, e = 0, i;
 		u32 least = ~0u, items = 0, other, k;
-		bool staged;
 
 		if (valid) {
 			s = row_at(g, v);
@@ -310,11 +321,8 @@ __device__ static void sssp_pull(const gpu_graph &g, T *numbers, const u32 *open
 		}
 		if (leads && least != ~0u && least < numbers[v])
 			numbers[v] = (T)least;
-		if (!__any_sync(ALL_LANES, items))
-			return;
-		at = stage_reserve(q, items, &staged);
-		for (k = 0; k < items; k++, at++)
-			stage_put(q, at, staged, (u64)k << 32 | v);
+		if (__any_sync(ALL_LANES, items))
+			stage_items(q, v, items);
 	});
 	stage_flush(q);
 	report_lanes(g, t);
@@ -357,7 +365,7 @@ __device__ static void sssp_pull_long(const gpu_graph &g, const u64 *queue, T *n
 		u32 *open, u32 *bucket)                                                            \
 	{                                                                                          \
 		sssp_bucket<R, T>(g, numbers, above, width, base, distance, queue, open, bucket,   \
-				  [](u64, four_numbers<T> x) { return x; });                       \
+				  [](u64, u64, four_numbers<T> *) { });                            \
 	}
 SSSP_BUCKET(u32, 4, uint8_t, 8)
 SSSP_BUCKET(u64, 8, uint8_t, 8)

@@ -260,6 +260,22 @@ static inline int bus_function(const char *path, char *name)
 	return 0;
 }
 
+/* Whether an IOMMU translates a function's addresses. */
+static inline bool is_translated(const char *function)
+{
+	char path[128], type[32] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/iommu_group/type", function);
+	f = fopen(path, "r");
+	if (!f)
+		return false;
+	if (!fgets(type, sizeof(type), f))
+		type[0] = 0;
+	fclose(f);
+	return !strncmp(type, "DMA", 3);
+}
+
 /*
  * Store the path of driver file @what in @path (128 bytes). The bus is PCI or platform, depending
  * on @function.

@@ -286,22 +286,6 @@ static int attach(int importer, int fd, const char *function, uint32_t flags, st
 	return call(importer, PEER_ATTACH, p);
 }
 
-/* Whether an IOMMU translates a function's addresses. */
-static bool is_translated(const char *function)
-{
-	char path[128], type[32] = "";
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/iommu_group/type", function);
-	f = fopen(path, "r");
-	if (!f)
-		return false;
-	if (!fgets(type, sizeof(type), f))
-		type[0] = 0;
-	fclose(f);
-	return !strncmp(type, "DMA", 3);
-}
-
 FIXTURE_SETUP(peer)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };

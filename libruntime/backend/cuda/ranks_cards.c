@@ -11,7 +11,7 @@
 
 #define ITEMS	(GPU_LOOP_ITEMS / 2)	/* of a frontier with GPU_LOOP_ITEMS / 8 vertices and GPU_LOOP_EDGES edges */
 
-/* What a rank tells the others. */
+/* A rank's message about its lists and arrays. */
 struct told {
 	struct gpu_card card;
 	uint64_t writes;

@@ -39,7 +39,7 @@ struct one_card {
 	{
 		edges_of(g, v, s, e);
 	}
-	/* What leads from an edge's position to that of its weight. */
+	/* The difference between the positions of an edge's weight and of the edge. */
 	template <typename R> __device__ static u64 weights(const gpu_graph &, place)
 	{
 		return 0;

@@ -393,22 +393,28 @@ TEST(loops_over_cards)
 	uint64_t *integer = test_alloc(n, 8), *want = test_alloc(n, 8);
 	double *real = test_alloc(n, 8), *wanted = test_alloc(n, 8);
 	struct edges e = edges(n, n);
-	float *weight = test_alloc(n, 4);
+	void *weight = test_alloc(n, 8);
 
 	open_fakes();
 	by = GTU_EXCHANGE_LOADS;
+	/* neighbours on the path have different owners */
 	for (uint64_t v = 0; v + 1 < n; v++)
-		add_edge(&e, v < 2 * path ? v : path, v + 1);
-	for (unsigned kind = 0; kind < 4; kind++) {
+		add_edge(&e, (v < 2 * path ? v : path) * 2221 % n, (v + 1) * 2221 % n);
+	for (unsigned kind = 0; kind < 5; kind++) {
+		static const uint32_t types[] = { GTU_WEIGHT_U32, GTU_WEIGHT_U32, GTU_WEIGHT_F32, GTU_WEIGHT_NONE, GTU_WEIGHT_F64 };
+		const uint32_t type = types[kind];
 		void *mark = test_mark();
-		const uint32_t type = kind == 2 ? GTU_WEIGHT_F32 : kind == 3 ? GTU_WEIGHT_NONE : GTU_WEIGHT_U32;
 		struct gtu_graph *g;
 
 		for (uint64_t i = 0; i < e.m; i++) {
-			if (type == GTU_WEIGHT_F32)
-				weight[i] = (float)(1 + i * 7 % 50) / 7;
+			const uint32_t w = (uint32_t)(1 + i * 7 % 50);
+
+			if (type == GTU_WEIGHT_F64)
+				((double *)weight)[i] = w / 7.0;
+			else if (type == GTU_WEIGHT_F32)
+				((float *)weight)[i] = (float)w / 7;
 			else
-				((uint32_t *)weight)[i] = (uint32_t)(1 + i * 7 % 50);
+				((uint32_t *)weight)[i] = w;
 		}
 		g = weighted_edges(n, e.m, e.src, e.dst, type, type ? weight : NULL, kind == 1 ? GTU_DIRECTED : GTU_UNDIRECTED, 4);
 		CHECK(!reference_bfs(g, 0, want) && !reference_sssp(g, 0, wanted));

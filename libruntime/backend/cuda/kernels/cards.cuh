@@ -40,7 +40,7 @@ struct one_card {
 		edges_of(g, v, s, e);
 	}
 	/* The difference between the positions of an edge's weight and of the edge. */
-	template <typename R> __device__ static u64 weights(const gpu_graph &, place)
+	template <typename R, typename W> __device__ static u64 weights(const gpu_graph &, place)
 	{
 		return 0;
 	}
@@ -81,9 +81,9 @@ struct all_cards {
 		*s = row(g, at, v)[0] + lists;
 		*e = row(g, at, v)[1] + lists;
 	}
-	template <typename R> __device__ static u64 weights(const gpu_graph &g, place at)
+	template <typename R, typename W> __device__ static u64 weights(const gpu_graph &g, place at)
 	{
-		return apart<u32>(at->weight, g.weight) - apart<R>(at->list, g.list);
+		return apart<W>(at->weight, g.weight) - apart<R>(at->list, g.list);
 	}
 	template <typename T> __device__ static T *first(place at, T *, u64 i)
 	{

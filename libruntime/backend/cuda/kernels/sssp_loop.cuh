@@ -117,7 +117,7 @@ __device__ static inline void expand_near(const gpu_graph &g, M cards, const u32
 			at_card = cards.of(v);
 			d = *M::first(at_card, distance, v);
 			M::template edges<R>(g, at_card, v, &s, &e);
-			weights = M::template weights<R>(g, at_card);
+			weights = M::template weights<R, W>(g, at_card);
 			/* a long list is for all warps: sssp_relax divides it */
 			if (items_of<R>(s, e) > 1)
 				end_loop(q);

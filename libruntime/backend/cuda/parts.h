@@ -86,8 +86,8 @@ static inline bool gpu_sssp_fits(const struct gpu_distances *d, uint64_t bound)
 {
 	return bound <= d->expand_limit;
 }
-/* The most steps, up to GPU_LOOP_STEPS, in each of which a bound may rise by @rise, that can be run from @bound on. */
-uint32_t gpu_sssp_steps(const struct gpu_distances *d, uint64_t bound, double rise);
+/* How many steps a loop over few vertices may take from @bound on, up to GPU_LOOP_STEPS; @most: the greatest weight. */
+uint32_t gpu_sssp_steps(const struct gpu_distances *d, uint64_t bound, double most);
 /* Numbers of one or two bytes of all vertices' distances, of kernels/sssp_final.cuh. */
 struct gpu_numbers {
 	uint32_t bits;			/* 8 or 16; 0: distances or lists are not such that these kernels serve */

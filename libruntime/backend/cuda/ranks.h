@@ -123,6 +123,7 @@ int gpu_bits_join(struct gpu_ranks *k, struct gpu_bits *b, uint32_t which, CUdev
 
 struct gpu_cards {
 	bool usable;			/* that card reaches the others' memory, and all lists are there, in one format */
+	CUdeviceptr list;		/* the lowest address of a list: positions in all of them count from there */
 	CUdeviceptr cards;		/* struct gpu_card of each rank */
 	CUdeviceptr queue;		/* of rank 0: memory for the items that a loop begins with, */
 	CUdeviceptr space, log;		/* and what bfs_levels() needs */
@@ -138,6 +139,8 @@ int gpu_cards_begin(struct gpu_ranks *k, struct gpu_cards *c, CUdeviceptr first,
  * already; @all: their number. The others' stay until all ranks agree again. @rc: a code of this rank before. Collective.
  */
 int gpu_cards_gather(struct gpu_ranks *k, int rc, CUdeviceptr from, uint64_t count, uint32_t bytes, CUdeviceptr to, uint64_t *all);
+/* On rank 0, which has the rows of the other cards as c->cards: run a loop, and read its counters. */
+int gpu_cards_loop(struct gpu_ranks *k, const struct gpu_cards *c, const char *kernel, const char *suffix, void **args);
 /* Agree on the code @rc, and then @bytes at @data are those of rank 0. Collective. */
 int gpu_cards_result(struct gpu_ranks *k, int rc, void *data, uint64_t bytes);
 

@@ -226,13 +226,9 @@ static int loop_levels(struct search *s, uint64_t sum[2])
 	if (!rc)
 		rc = gpu_cards_gather(k, 0, s->push.queue[0], s->push.items, 8, s->cards.queue, &items);
 	if (!rc && !k->rank) {
-		rc = gpu_run_clear(r);
+		rc = gpu_fill(r->gpu, s->cards.log, 0, GPU_LOOP_STEPS * sizeof(*log), r->err);
 		if (!rc)
-			rc = gpu_fill(r->gpu, s->cards.log, 0, GPU_LOOP_STEPS * sizeof(*log), r->err);
-		if (!rc)
-			rc = gpu_run_loop(r, "bfs_levels_cards", NULL, GPU_LOOP_BLOCKS, args);
-		if (!rc)
-			rc = gpu_run_read(r);
+			rc = gpu_cards_loop(k, &s->cards, "bfs_levels_cards", NULL, args);
 		levels = r->counters.loop.steps;
 		if (!rc)
 			rc = gpu_download(r->gpu, log, s->cards.log, levels * sizeof(*log), r->err);

@@ -62,14 +62,31 @@ int gpu_cards_begin(struct gpu_ranks *k, struct gpu_cards *c, CUdeviceptr first,
 	for (i = 0; i < k->size && c->usable; i++) {
 		c->usable = agree(&all[i], &all[0]);
 		card[i] = all[i].card;
+		c->list = i && c->list < card[i].list ? c->list : card[i].list;
 	}
 	free(all);
 	if (rc)
 		return gtu_give_up(k->x, rc);
-	if (!c->usable || k->rank)
+	if (!c->usable)
 		return 0;
-	rc = gpu_run_allocate(&k->r, part, levels ? 4 : 1);
-	return rc ? rc : gpu_upload(k->r.gpu, c->cards, card, sizeof(card[0]) * k->size, k->r.err);
+	if (!k->rank)
+		rc = gpu_run_allocate(&k->r, part, levels ? 4 : 1);
+	if (!rc && !k->rank)
+		rc = gpu_upload(k->r.gpu, c->cards, card, sizeof(card[0]) * k->size, k->r.err);
+	return gpu_cards_result(k, rc, NULL, 0);
+}
+
+int gpu_cards_loop(struct gpu_ranks *k, const struct gpu_cards *c, const char *kernel, const char *suffix, void **args)
+{
+	struct gpu_run *r = &k->r;
+	const uint64_t list = r->graph.list;
+	int rc = gpu_run_clear(r);
+
+	r->graph.list = c->list;
+	if (!rc)
+		rc = gpu_run_loop(r, kernel, suffix, GPU_LOOP_BLOCKS, args);
+	r->graph.list = list;
+	return rc ? rc : gpu_run_read(r);
 }
 
 int gpu_cards_gather(struct gpu_ranks *k, int rc, CUdeviceptr from, uint64_t count, uint32_t bytes, CUdeviceptr to,
@@ -97,6 +114,9 @@ int gpu_cards_result(struct gpu_ranks *k, int rc, void *data, uint64_t bytes)
 {
 	uint64_t none = 0;
 
+	/* the others may free their memory after a failure: no kernel reads it then */
+	if (rc && !k->rank)
+		gpu_wait(k->r.gpu, k->r.name, NULL);
 	rc = gtu_agree(k->x, rc, &none, 1);
 	if (rc || !bytes)
 		return rc;

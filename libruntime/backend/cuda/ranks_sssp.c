@@ -2,7 +2,7 @@
 /*
  * Shortest paths over several GPUs, in buckets as in sssp.c. A rank keeps the lowest distance that it knows of
  * every vertex. Before the vertices below the bound are expanded, it sends those distances of other ranks' vertices that
- * fell below it to the owners, who alone expand them. If buckets are no wider than the least weight, a bucket is expanded
+ * fell below it to the owners, who alone expand them (but for loop_steps()). If buckets are no wider than the least weight, a bucket is expanded
  * once: no path to one of its vertices leads over another one.
  *
  * Where kernels read the other cards' memory, and the lists are on the cards, the first buckets are those of
@@ -302,18 +302,14 @@ static int loop_steps(struct paths *s, uint64_t *bound, bool *small, bool *done)
 		*small = sum[0] <= SSSP_SMALL && sum[1] <= GPU_LOOP_FAR / 8;
 		if (rc || *done || !*small)
 			return rc;
-		steps = gpu_sssp_steps(&s->of, *bound, delta + s->most);
+		steps = gpu_sssp_steps(&s->of, *bound, s->most);
 		s->too_narrow = !steps;
 		if (s->too_narrow)
 			return 0;
 		rc = gpu_cards_gather(k, 0, s->near, near, 4, s->near, &near);
 		rc = gpu_cards_gather(k, rc, s->far, far, 4, s->far, &far);
 		if (!rc && !k->rank) {
-			rc = gpu_run_clear(r);
-			if (!rc)
-				rc = gpu_run_loop(r, "sssp_steps_cards", s->of.kernel, GPU_LOOP_BLOCKS, args);
-			if (!rc)
-				rc = gpu_run_read(r);
+			rc = gpu_cards_loop(k, &s->cards, "sssp_steps_cards", s->of.kernel, args);
 			result[0] = r->counters.loop.bound;
 			result[1] = r->counters.loop.done;
 			result[2] = r->counters.loop.steps;
@@ -348,6 +344,9 @@ static int search(struct paths *s)
 	bound = distance_above(s->of.type, s->base, wide ? SSSP_WIDER * s->of.delta : s->of.delta);
 	s->sent = true;
 	for (;;) {
+		s->too_narrow = !gpu_sssp_fits(&s->of, bound);
+		if (s->too_narrow)
+			return gtu_agree(k->x, rc ? rc : gpu_wait(r->gpu, r->name, r->err), &none, 1);
 		if (!rc && s->cards.usable && items && items <= SSSP_SMALL && !pause--) {
 			rc = loop_steps(s, &bound, &small, &done);
 			if (rc || done || s->too_narrow)
@@ -356,9 +355,6 @@ static int search(struct paths *s)
 			bound = 0;
 			pause = tries = small ? 1 : 2 * tries;
 		}
-		s->too_narrow = !gpu_sssp_fits(&s->of, bound);
-		if (s->too_narrow)
-			return gtu_agree(k->x, rc ? rc : gpu_wait(r->gpu, r->name, r->err), &none, 1);
 		/* a rank that failed tells the others with the lengths */
 		rc = rc ? gpu_ranks_words(k, 0, k->own, rc) : exchange(s, bound, wide);
 		if (rc)
@@ -400,7 +396,8 @@ int gpu_ranked_sssp(struct gpu_ranks *k)
 	if (!rc)
 		rc = search(&s);
 	if (!rc && s.too_narrow) {
-		k->r.gpu->placed.long_paths = true;
+		k->r.gpu->placed.long_paths = !k->run->opt->delta;
+		gtu_phase(&k->r.phases, "setup");
 		gpu_run_free(&k->r, buffers);
 		s = (struct paths){ .k = k };
 		rc = set_parameters(&s);

@@ -67,8 +67,10 @@ void gpu_sssp_choose(struct gpu_distances *d, const struct gpu_run *r, uint64_t 
 		d->delta = 1;
 }
 
-uint32_t gpu_sssp_steps(const struct gpu_distances *d, uint64_t bound, double rise)
+uint32_t gpu_sssp_steps(const struct gpu_distances *d, uint64_t bound, double most)
 {
+	/* distances end a weight and a bucket above a bound that is not 0, and the next bound is a bucket above one of them */
+	const double rise = most + 2 * SSSP_WIDER * d->delta;
 	uint32_t steps = GPU_LOOP_STEPS;
 
 	while (steps && !gpu_sssp_fits(d, distance_above(d->type, bound, steps * rise)))
@@ -107,8 +109,7 @@ static int loop_steps(struct sssp *s, uint64_t *bound, bool *small, bool *done)
 		*small = near <= SSSP_SMALL && far <= GPU_LOOP_FAR / 8;
 		if (rc || *done || !*small)
 			return rc;
-		/* in a step the bound rises by no more than a weight and a bucket */
-		steps = gpu_sssp_steps(&s->of, *bound, delta + r->gpu->placed.weight_max);
+		steps = gpu_sssp_steps(&s->of, *bound, r->gpu->placed.weight_max);
 		s->too_narrow = !steps;
 		if (s->too_narrow)
 			return 0;
@@ -424,7 +425,7 @@ int gpu_sssp(struct gtu_device *dev, const struct gtu_algorithm_options *opt, vo
 	if (!rc)
 		rc = search(&s);
 	if (!rc && s.too_narrow) {
-		s.r.gpu->placed.long_paths = true;
+		s.r.gpu->placed.long_paths = !opt->delta;
 		gpu_run_free(&s.r, 0);
 		s = (struct sssp){ .r = s.r };
 		rc = search(&s);

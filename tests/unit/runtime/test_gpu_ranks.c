@@ -496,18 +496,23 @@ static struct edges islands(uint64_t n, uint64_t first, uint64_t tail, uint64_t 
 	return e;
 }
 
-static struct gtu_graph *dense, *chain, *apart;	/* of small_graph(): have few levels and rounds */
+static struct gtu_graph *dense, *chain, *apart, *lengths;	/* of small_graph(): have few levels and rounds */
 
-#define ALGORITHMS 9u		/* of attempt() */
+#define ALGORITHMS 11u		/* of attempt(), */
+#define LOOPS	9u		/* and those from this on run loops over all cards */
 
 static struct gtu_graph *small_graph(uint64_t **want)
 {
 	struct gtu_graph *g = generate((struct gtu_generate_options){ .kind = GTU_GEN_KRONECKER, .scale = 7, .seed = 1 });
 	struct edges e = clique(12), p = path(4), i = islands(64, 20, 1, 1);
+	static float weight[] = { 1, 2, 3, 1, 2, 3, 1, 2, 3, 1 };
 
 	dense = from_edges(e.n, e.m, e.src, e.dst, GTU_UNDIRECTED, 4);
 	chain = from_edges(p.n, p.m, p.src, p.dst, GTU_UNDIRECTED, 4);
 	apart = from_edges(i.n, i.m, i.src, i.dst, GTU_UNDIRECTED, 4);
+	p = path(11);
+	/* no numbers of distances */
+	lengths = weighted_edges(p.n, p.m, p.src, p.dst, GTU_WEIGHT_F32, weight, GTU_UNDIRECTED, 4);
 	*want = test_alloc(g->n, 8);
 	CHECK(!reference_bfs(g, 0, *want));
 	return g;
@@ -724,7 +729,9 @@ static bool attempt(const struct gtu_graph *g, const uint64_t *want, unsigned al
 		     i == 5 ? gtu_coloring(over, chain, &opt, (uint32_t *)integer, NULL, &err) :
 		     i == 6 ? gtu_gcn(over, dense, &ends, real, NULL, &err) :
 		     i == 7 ? gtu_stcon(over, dense, &ends, integer, NULL, &err) :
-			      gtu_components(over, apart, &opt, integer, NULL, &err);
+		     i == 8 ? gtu_components(over, apart, &opt, integer, NULL, &err) :
+		     i == 9 ? gtu_sssp(over, lengths, &opt, real, NULL, &err) :
+			      gtu_bfs(over, lengths, &opt, integer, NULL, &err);
 		if (!rc && !i)
 			same_integers(integer, want, g->n, "bfs");
 	}
@@ -752,7 +759,7 @@ TEST(every_call_of_nccl_fails)
 	g = small_graph(&want);
 	cuda->no_peers = 1;
 	/* of each algorithm: a failure does not wait for what was right before */
-	for (unsigned i = 0; i < ALGORITHMS; i++) {
+	for (unsigned i = 0; i < LOOPS; i++) {
 		done = false;
 		for (long at = 1; !done; at += NEXT_CALL, calls += NEXT_CALL) {
 			nccl->calls = 0;
@@ -782,12 +789,15 @@ TEST(calls_of_the_driver_fail)
 	g = small_graph(&want);
 	cuda->peer_loads = 1;
 	cuda->failure = 999;
-	for (long at = 1; !done; at += 1 + at / 16) {
-		cuda->calls = 0;
-		cuda->fail_at = at;
-		cuda->failed = NULL;
-		done = attempt(g, want, ~0u) && !cuda->failed;
-		cuda->fail_at = 0;
+	for (unsigned i = 0; i < ALGORITHMS; i++) {
+		done = false;
+		for (long at = 1; !done; at += i < LOOPS ? 1 + at / 16 : NEXT_CALL) {
+			cuda->calls = 0;
+			cuda->fail_at = at;
+			cuda->failed = NULL;
+			done = attempt(g, want, 1u << i) && !cuda->failed;
+			cuda->fail_at = 0;
+		}
 	}
 	CHECK(attempt(g, want, ~0u));
 }

@@ -18,12 +18,6 @@ template <typename R> __device__ static inline u64 piece_of(u64 s, u64 e, u32 ch
 	return first << PIECE_BITS | (end - first);
 }
 
-/* A piece's position, which is negative in the memory of some other card. */
-__device__ static inline u64 first_of(u64 piece)
-{
-	return (u64)((int64_t)piece >> PIECE_BITS);
-}
-
 /* Vertices that a lane found in a level, and the sum of their degrees. */
 struct found {
 	u32 vertices;
@@ -114,7 +108,7 @@ __device__ static inline void discover(const gpu_graph &g, M cards, u32 mask, co
 		pieces = items_of<R>(s[i], e[i]);
 		for (k = 0; k < pieces && at < part; k++, at++) {
 			out[at] = piece_of<R>(s[i], e[i], k);
-			prefetch(entry_address<R>(g, first_of(out[at])));
+			prefetch(entry_address<R>(g, out[at] >> PIECE_BITS));
 		}
 	}
 }
@@ -136,7 +130,7 @@ static_assert(GPU_LOOP_BLOCKS <= 32 && GPU_LOOP_BLOCKS < GPU_BLOCK && GPU_LOOP_I
  */
 template <typename R, typename M> __device__ static inline void fetch_rows(const gpu_graph &g, M cards, u64 item)
 {
-	const u64 first = first_of(item);
+	const u64 first = item >> PIECE_BITS;
 	const u32 count = (u32)item & ((1u << PIECE_BITS) - 1);
 	R entry[LANE_ENTRIES];
 	u32 i;
@@ -249,7 +243,7 @@ __device__ static void bfs_levels(const gpu_graph &g, M cards, const u64 *queue,
 		for (at = start; __any_sync(ALL_LANES, at < items); at += turns * blocks) {
 			u64 item = at < items ? theirs[at] : 0;
 
-			walk_pieces<R, no_weight>(g, first_of(item), (u32)item & ((1u << PIECE_BITS) - 1), 0, 0u, t,
+			walk_pieces<R, no_weight>(g, item >> PIECE_BITS, (u32)item & ((1u << PIECE_BITS) - 1), 0, 0u, t,
 						  [&](u32, u32 mask, const R *entry, const no_weight *) {
 				discover<R>(g, cards, mask, entry, visited, level, next + step, own, part, &mine.items, sum);
 			});

@@ -34,7 +34,7 @@ struct one_card {
 	{
 		return (const uint64_t *)g.row + v;
 	}
-	/* The edges of @v, as positions in the lists of this card. */
+	/* The edges of @v, as positions from g.list on. */
 	template <typename R> __device__ static void edges(const gpu_graph &g, place, u32 v, u64 *s, u64 *e)
 	{
 		edges_of(g, v, s, e);
@@ -55,7 +55,7 @@ struct one_card {
 	}
 };
 
-/* Positions and distances between the arrays of two cards may be negative: they are numbers modulo 2^64, as addresses are. */
+/* g.list is the lowest list of all cards, from which positions in all of them count. */
 struct all_cards {
 	typedef const gpu_card *place;
 	const gpu_card *card;
@@ -70,6 +70,7 @@ struct all_cards {
 	{
 		return (const uint64_t *)at->row + v;
 	}
+	/* The elements between two addresses: modulo 2^64 if they are negative, as the sums of positions are. */
 	template <typename R> __device__ static u64 apart(u64 there, u64 here)
 	{
 		return (u64)((int64_t)(there - here) / (int64_t)sizeof(R));

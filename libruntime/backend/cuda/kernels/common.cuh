@@ -378,7 +378,7 @@ __device__ static inline void stage_flush(stage &q)
 	__syncwarp();
 }
 
-/* Positions for @items of this lane, which stage_put() fills. *staged: whether they are in the stage. */
+/* Positions for @items of this lane, which the caller fills. *staged: whether they are in the stage. */
 __device__ static inline u64 stage_reserve(stage &q, u32 items, bool *staged)
 {
 	const u32 sum = warp_prefix_sum(items), all = __shfl_sync(ALL_LANES, sum, 31);

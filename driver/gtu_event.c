@@ -49,19 +49,21 @@ void gtu_queue_notify_files(struct gtu_queue *q)
 	struct gtu_ctx *ctx = q->ctx;
 
 	lockdep_assert_held(&q->wait_lock);
+	if (!q->dead) {
+		q->notified_tail = le32_to_cpu(READ_ONCE(q->status->cq_tail));
+		q->notified_state = le32_to_cpu(READ_ONCE(q->status->state));
+		spin_lock(&ctx->event_lock);
+		if (list_empty(&q->ready))
+			list_add_tail(&q->ready, &ctx->ready);
+		spin_unlock(&ctx->event_lock);
+	}
+	/* who is told of an event finds it in the file */
 	if (q->eventfd)
 		gtu_eventfd_signal(q->eventfd);
-	if (q->dead) {
+	if (q->dead)
 		wake_up_all(&ctx->event_wait);	/* gtu_queue_wait_any() */
-		return;
-	}
-	q->notified_tail = le32_to_cpu(READ_ONCE(q->status->cq_tail));
-	q->notified_state = le32_to_cpu(READ_ONCE(q->status->state));
-	spin_lock(&ctx->event_lock);
-	if (list_empty(&q->ready))
-		list_add_tail(&q->ready, &ctx->ready);
-	spin_unlock(&ctx->event_lock);
-	wake_up_poll(&ctx->event_wait, EPOLLIN | EPOLLRDNORM);
+	else
+		wake_up_poll(&ctx->event_wait, EPOLLIN | EPOLLRDNORM);
 }
 
 /*

@@ -57,7 +57,7 @@ void gtu_queue_notify_files(struct gtu_queue *q)
 			list_add_tail(&q->ready, &ctx->ready);
 		spin_unlock(&ctx->event_lock);
 	}
-	/* who is told of an event finds it in the file */
+	/* a program that the eventfd wakes finds the event in the file */
 	if (q->eventfd)
 		gtu_eventfd_signal(q->eventfd);
 	if (q->dead)

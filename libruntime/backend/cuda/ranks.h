@@ -119,7 +119,7 @@ CUdeviceptr gpu_bits_at(const struct gpu_ranks *k, const struct gpu_bits *b, uin
  */
 int gpu_bits_join(struct gpu_ranks *k, struct gpu_bits *b, uint32_t which, CUdeviceptr all, CUdeviceptr also);
 
-/* ---- ranks_cards.c: loops over small frontiers, which the card of rank 0 runs over the memories of all -- */
+/* ---- ranks_run.c: loops over small frontiers, which the card of rank 0 runs over the memories of all -- */
 
 struct gpu_cards {
 	bool usable;			/* that card reaches the others' memory, and all lists are there, in one format */

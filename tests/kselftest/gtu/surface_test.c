@@ -6,6 +6,7 @@
  * Needs root.
  */
 #include <stdarg.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 
 #include "gtu_stream.h"
@@ -242,7 +243,7 @@ TEST_F(surface, debugfs)
 {
 	struct gtu_hw_desc d = copy_job(self->key, 0, self->key, BYTES / 2, 16, 2);
 	struct gtu_hw_cpl c;
-	char what[128];
+	char what[128], name[16];
 	uint64_t snapshot, offset;
 	uint32_t buffer;
 
@@ -280,8 +281,9 @@ TEST_F(surface, debugfs)
 	SHOWS(what);
 	ASSERT_EQ(0, region_remove(self->fd, buffer));
 	ASSERT_LT(0, debugfs("contexts", self->text));
-	snprintf(what, sizeof(what), "pid %d (surface_test) epoch %u, 1 queues, 1 region slots",
-		 getpid(), self->info.epoch);
+	ASSERT_EQ(0, prctl(PR_GET_NAME, name));
+	snprintf(what, sizeof(what), "pid %d (%s) epoch %u, 1 queues, 1 region slots", getpid(), name,
+		 self->info.epoch);
 	SHOWS(what);
 	ASSERT_LT(0, debugfs("events", self->text));
 	SHOWS("vector 0: irq ");

@@ -47,7 +47,7 @@ struct gpu_placed {
 	uint32_t weight_type;		/* enum gtu_weight_type */
 	double weight_min, weight_max, weight_mean;
 	uint64_t bad_weight;		/* first edge whose weight is negative or no number; m: none */
-	bool long_paths;		/* a distance could need more than 32 bits, in buckets of our width */
+	bool long_paths;		/* a search met a bound from which distances could need more than 32 bits */
 	uint64_t connected;		/* vertices with edges */
 	uint64_t busiest;		/* a vertex with the most edges */
 	bool any_width;			/* the caller did not choose the entry width */

@@ -2,8 +2,8 @@
 /*
  * Shortest paths over several GPUs, in buckets as in sssp.c. A rank keeps the lowest distance that it knows of
  * every vertex. Before the vertices below the bound are expanded, it sends those distances of other ranks' vertices that
- * fell below it to the owners, who alone expand them (but for loop_steps()). If buckets are no wider than the least weight, a bucket is expanded
- * once: no path to one of its vertices leads over another one.
+ * fell below it to the owners, who alone expand them (but for loop_steps()). If buckets are no wider than the least weight,
+ * a bucket is expanded once: no path to one of its vertices leads over another one.
  *
  * Where kernels read the other cards' memory, and the lists are on the cards, the first buckets are those of
  * kernels/sssp_final.cuh: each card lowers numbers of all vertices, and an owner takes the lowest of its vertices from all
@@ -396,7 +396,7 @@ int gpu_ranked_sssp(struct gpu_ranks *k)
 	if (!rc)
 		rc = search(&s);
 	if (!rc && s.too_narrow) {
-		k->r.gpu->placed.long_paths = !k->run->opt->delta;
+		k->r.gpu->placed.long_paths = true;
 		gtu_phase(&k->r.phases, "setup");
 		gpu_run_free(&k->r, buffers);
 		s = (struct paths){ .k = k };

@@ -425,7 +425,7 @@ int gpu_sssp(struct gtu_device *dev, const struct gtu_algorithm_options *opt, vo
 	if (!rc)
 		rc = search(&s);
 	if (!rc && s.too_narrow) {
-		s.r.gpu->placed.long_paths = !opt->delta;
+		s.r.gpu->placed.long_paths = true;
 		gpu_run_free(&s.r, 0);
 		s = (struct sssp){ .r = s.r };
 		rc = search(&s);

@@ -321,15 +321,18 @@ TEST(long_paths)
 		CHECK(!reference_sssp(g, 0, (double *)want));
 		for (unsigned i = 0; i < LENGTH(place); i++) {
 			OK(gtu_placement_create(dev, g, &place[i], &err));
-			/* the second search knows */
-			for (unsigned k = 0; k < 2; k++) {
+			/* the second search knows; before the third one, in buckets of the caller's width, it is forgotten */
+			for (unsigned k = 0; k < 3; k++) {
 				struct gtu_algorithm_stats stats;
 
+				opt.delta = k == 2 ? 33000000 : 0;
+				if (k == 2)
+					OK(gtu_placement_create(dev, g, &place[i], &err));
 				OK(gtu_sssp(dev, g, &opt, (double *)got, &stats, &err));
 				check_values(got, want, n, false, "sssp", is_path ? "path" : "short", 0);
-				CHECKF(!is_path || k || stats.iterations > n, "a search that starts again: %llu steps",
+				CHECKF(!is_path || k == 1 || stats.iterations > n, "a search that starts again: %llu steps",
 				       (unsigned long long)stats.iterations);
-				CHECK(!is_path || !k || stats.iterations < 3 * n / 2);
+				CHECK(!is_path || k != 1 || stats.iterations < 3 * n / 2);
 			}
 		}
 		gtu_placement_destroy(dev);

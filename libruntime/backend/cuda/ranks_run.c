@@ -152,6 +152,7 @@ int gpu_bits_join(struct gpu_ranks *k, struct gpu_bits *b, uint32_t which, CUdev
  * To expand them, each on its owner's card, and to exchange what was found takes longer than to reach for lists and values in the
  * others' memory. So the card of rank 0 runs such steps for all, in one launch (kernels/loop.cuh), while the others wait.
  */
+
 /* A rank's message about its lists and arrays. */
 struct told {
 	struct gpu_card card;

@@ -237,15 +237,17 @@ static int set_up(struct gtu_ranked *k, enum gtu_ranked_algorithm what)
 static int finish(struct gtu_ranked *k, int rc)
 {
 	struct gtu_algorithm_stats *s = k->a.stats;
-	uint64_t sum[4] = { s->edges, s->jobs, s->job_cycles, s->vertices };
+	uint64_t sum[6] = { s->edges, s->jobs, s->job_cycles, s->vertices, s->list_bytes, s->cached_bytes };
 
-	rc = gtu_agree(k->x, rc, sum, 4);
+	rc = gtu_agree(k->x, rc, sum, 6);
 	if (rc)
 		return rc;
 	s->edges = sum[0];
 	s->jobs = sum[1];
 	s->job_cycles = sum[2];
 	s->vertices = sum[3];
+	s->list_bytes = sum[4];
+	s->cached_bytes = sum[5];
 	return 0;
 }
 

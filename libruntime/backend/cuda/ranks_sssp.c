@@ -12,6 +12,7 @@
 #include "parts.h"
 #include "ranks.h"
 
+#define DUE	(4ull * SSSP_SMALL)	/* most vertices due, also beyond a bucket, for which buckets become wider */
 #define MANY	1024			/* a bucket is large if one of so many vertices has a work item in it */
 
 struct paths {
@@ -30,7 +31,7 @@ struct paths {
 	CUdeviceptr near, far;
 	double most;			/* the greatest weight */
 	bool sent;			/* no distance is left to send */
-	uint64_t items, min;		/* due below the bound; the least distance due above it */
+	uint64_t items, left, min;	/* due below the bound; vertices due above it, and the least distance of one */
 	struct gpu_numbers numbers;	/* of all vertices; those of own ones are complete, */
 	CUdeviceptr at;			/* and the other cards' are at these addresses */
 	uint64_t base;			/* distances below are final, though not noted as expanded */
@@ -133,6 +134,7 @@ static int collect(struct paths *s, uint64_t bound, bool wide)
 	if (!rc)
 		rc = gpu_run_read(r);
 	s->items = r->counters.items;
+	s->left = r->counters.left;
 	s->min = ~r->counters.not_min < s->min ? ~r->counters.not_min : s->min;
 	return rc ? rc : gpu_ranks_check(k);
 }
@@ -328,7 +330,7 @@ static int search(struct paths *s)
 {
 	struct gpu_ranks *k = s->k;
 	struct gpu_run *r = &k->r;
-	uint64_t bound, items = 1, none = 0, pause = 0, tries = 1;
+	uint64_t bound, items = 1, due[2], none = 0, pause = 0, tries = 1;
 	void *relax[] = { &s->distance, &s->settled, &s->fell, NULL };
 	bool done = false, wide, few = false, small;
 	int rc = prepare(s);
@@ -361,10 +363,13 @@ static int search(struct paths *s)
 			return rc;
 		rc = collect(s, bound, wide);
 		s->sent = false;
-		items = s->items;
-		rc = gtu_agree(k->x, rc, &items, 1);
+		due[0] = s->items;
+		due[1] = s->left;
+		rc = gtu_agree(k->x, rc, due, 2);
 		if (rc)
 			return rc;
+		items = due[0];
+		few = (items ? items <= SSSP_SMALL : few) && due[1] <= DUE;
 		if (!items) {
 			rc = gtu_reduce(k->x, GTU_MIN_U64, &s->min);
 			if (rc || s->min == UINT64_MAX)
@@ -379,8 +384,7 @@ static int search(struct paths *s)
 		if (!rc)
 			rc = gpu_run_launch_items(r, &r->graph, "sssp_relax", s->of.kernel, s->queue, s->items, relax);
 		gpu_run_iteration(r, items);
-		few = items <= SSSP_SMALL;
-		if (wide && !few)
+		if (wide && items > SSSP_SMALL)
 			bound = 0;	/* back to the usual width, from the least distance that is due */
 		else if (s->once && !wide)
 			bound = distance_above(s->of.type, bound, s->of.delta);

@@ -472,6 +472,27 @@ TEST(long_paths)
 }
 
 /*
+ * Buckets are wider where few vertices are due. After a small bucket of a large frontier they are not: else most vertices
+ * are expanded before their distance is final.
+ */
+TEST(few_lists_are_read_twice)
+{
+	struct gtu_graph *g = generate((struct gtu_generate_options){ .kind = GTU_GEN_UNIFORM, .n = 1 << 16, .seed = 5,
+								      .random_weights = 64 });
+	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .source = busiest(g) };
+	double *real = test_alloc(g->n, 8);
+	struct gtu_algorithm_stats s;
+
+	open_fakes();
+	open_list("cuda:0,1");
+	OK(gtu_placement_create(over, g, &(struct gtu_placement_options){ .edges = GTU_EDGES_PINNED }, &err));
+	OK(gtu_sssp(over, g, &opt, real, &s, &err));
+	gtu_close(over);
+	CHECKF(s.list_bytes > 4 * g->m && s.list_bytes < 8 * g->m, "%llu bytes of a list of %llu were read",
+	       (unsigned long long)s.list_bytes, 4ull * g->m);
+}
+
+/*
  * A dense part of half of the vertices, from @first on; a path of @tail vertices from its highest vertex over @first - 1 down to
  * @first - @tail; and @pairs pairs of other vertices, from both ends. The rest has no edges.
  */

@@ -114,15 +114,15 @@ __device__ static void sssp_relax(const gpu_graph &g, const u64 *queue, u64 coun
 
 #define READS 4u
 /*
- * Queue vertices of the run due from @least on, below @bound; note_min() has the smallest distance due above it. @settled,
- * unless 0: set the bits of all vertices below it.
+ * Queue vertices of the run due from @least on, below @bound; note_min() has the smallest distance due above it, and
+ * counters.left the number of those vertices. @settled, unless 0: set the bits of all vertices below it.
  */
 template <typename R, typename D>
 __device__ static void sssp_collect(const gpu_graph &g, const D *distance, D *expanded, u64 least, u64 bound,
 				    u64 *queue, u32 *settled)
 {
 	const u64 blocks = (g.end + GPU_BLOCK - 1) / GPU_BLOCK;
-	u64 s, e, min = ~0ull, other;
+	u64 s, e, min = ~0ull, left = 0, other;
 
 	/* a block takes READS adjacent blocks of vertices, whose distances are read together */
 	for (u64 b = g.first / GPU_BLOCK + blockIdx.x * (u64)READS; b < blocks; b += gridDim.x * (u64)READS) {
@@ -150,8 +150,9 @@ __device__ static void sssp_collect(const gpu_graph &g, const D *distance, D *ex
 					expanded[v] = d[k];
 					edges_of(g, v, &s, &e);
 					items[k] = items_of<R>(s, e);
-				} else if (d[k] < min) {
-					min = d[k];
+				} else {
+					min = d[k] < min ? d[k] : min;
+					left++;
 				}
 			}
 			some |= items[k];
@@ -165,8 +166,11 @@ __device__ static void sssp_collect(const gpu_graph &g, const D *distance, D *ex
 		other = __shfl_xor_sync(ALL_LANES, min, d);
 		min = other < min ? other : min;
 	}
-	if (!lane_id() && min != ~0ull)
+	left = warp_sum(left);
+	if (!lane_id() && left) {
 		note_min(g, min);
+		add(&counters_of(g)->left, left);
+	}
 }
 
 /* The paper's kernel: expands every vertex whose distance fell in the previous round. */

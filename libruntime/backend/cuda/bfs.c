@@ -10,7 +10,6 @@
 #define LOOP_FROM	3		/* first level that may stay on the GPU */
 #define GROWS		8		/* levels by which a component's search has a large frontier, or ends */
 #define SHALLOW		16		/* levels after which a graph is deep: its last levels are for the loop */
-#define ORDER_SHARE	2048		/* a frontier of at least one vertex in so many is sorted */
 
 struct bfs {
 	struct gpu_run *r;
@@ -108,21 +107,12 @@ static int collect(struct bfs *b)
 	if (!rc && b->in_place && b->have_bits)
 		rc = gpu_run_launch(b->r, "bfs_collect_bits", NULL, true, b->r->graph.n / 32 + 1, bits);
 	else if (!rc)
-		rc = gpu_run_launch_vertices(b->r, &b->r->graph, "bfs_collect", NULL, true, args);
+		rc = gpu_run_launch_vertices(b->r, &b->r->graph, "visit_collect", NULL, true, args);
 	if (!rc)
 		rc = gpu_run_read(b->r);
 	b->items = b->r->counters.items;
 	b->have_queue = true;
 	return rc;
-}
-
-/*
- * A step appends vertices in the order in which it reached them. Where the list must be read in order,
- * a large frontier is collected again, in ascending order.
- */
-static bool keeps_queue(const struct bfs *b)
-{
-	return !gpu_run_orders(b->r) || b->r->counters.vertices < b->r->graph.n / ORDER_SHARE;
 }
 
 static int top_down_step(struct bfs *b)
@@ -138,7 +128,7 @@ static int top_down_step(struct bfs *b)
 	if (!rc)
 		rc = gpu_run_read(b->r);
 	b->items = b->r->counters.items;
-	b->have_queue = keeps_queue(b);
+	b->have_queue = gpu_run_keeps_queue(b->r);
 	gpu_swap(b->queue);
 	b->have_bits = false;
 	return rc;

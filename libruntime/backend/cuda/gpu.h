@@ -245,6 +245,11 @@ static inline void gpu_swap(CUdeviceptr x[2])
 #define GPU_WINDOW	(128ull << 20)
 bool gpu_run_orders(const struct gpu_run *r);
 /*
+ * A step appends the vertices of the next frontier (counters.vertices) in the order in which it reached them. Whether that
+ * will do; otherwise they are collected again, in ascending order.
+ */
+bool gpu_run_keeps_queue(const struct gpu_run *r);
+/*
  * Launch "<kernel>_<entry name><suffix>" over @items items of the queue at @queue, its first two arguments, before
  * @args. Where the list must be read in order, its warps take the items in order (each_in_order), and there are as
  * many warps as half a window has items of an ascending queue.

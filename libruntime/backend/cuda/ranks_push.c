@@ -49,16 +49,18 @@ int gpu_push_collect(struct gpu_ranks *k, struct gpu_push *p)
 {
 	struct gpu_run *r = &k->r;
 	uint32_t flip = 0;
-	void *levels[] = { &p->level, &p->now, &p->queue[0], NULL }, *bits[] = { &p->bits, &flip, &p->queue[0], NULL };
+	/* by the vertices' numbers */
+	CUdeviceptr level = p->level ? p->level - 4 * k->first : 0;
+	void *levels[] = { &level, &p->now, &p->queue[0], NULL }, *bits[] = { &p->bits, &flip, &p->queue[0], NULL };
 	int rc = p->have_queue ? 0 : gpu_run_clear(r);
 
 	if (rc || p->have_queue)
 		return rc;
-	/* compressed lists have no such kernel */
-	if (p->bits && r->gpu->placement.edge_bytes)
+	/* compressed lists have no such kernel; it does not ascend in parts of a window */
+	if (p->bits && r->gpu->placement.edge_bytes && !gpu_run_orders(r))
 		rc = gpu_run_launch(r, "bfs_collect_bits", NULL, true, k->own / 32 + 64, bits);
 	else
-		rc = gpu_run_launch(r, "ranks_collect", NULL, true, k->own, levels);
+		rc = gpu_run_launch_vertices(r, &r->graph, "visit_collect", NULL, true, levels);
 	if (!rc)
 		rc = gpu_run_read(r);
 	p->items = r->counters.items;
@@ -123,14 +125,13 @@ int gpu_push(struct gpu_ranks *k, struct gpu_push *p)
 {
 	struct gpu_run *r = &k->r;
 	uint32_t next = p->now + 1, i;
-	void *args[] = { &p->queue[0], &p->items, &p->visited, &p->level, &next, &p->queue[1], &k->cuts, &k->size, &k->sent,
-			 &p->outbox, NULL };
+	void *args[] = { &p->visited, &p->level, &next, &p->queue[1], &k->cuts, &k->size, &k->sent, &p->outbox, NULL };
 	int rc = gpu_push_collect(k, p);
 
 	if (!rc)
 		rc = gpu_ranks_clear(k);
 	if (!rc)
-		rc = gpu_run_launch(r, "ranks_push", NULL, true, p->items * 32, args);
+		rc = gpu_run_launch_items(r, &r->graph, "ranks_push", NULL, p->queue[0], p->items, args);
 	if (!rc)
 		rc = gpu_run_read(r);
 	if (!rc)
@@ -146,6 +147,7 @@ int gpu_push(struct gpu_ranks *k, struct gpu_push *p)
 	if (!rc)
 		rc = gpu_link_release(k, settle(k, p));
 	p->items = r->counters.items;
+	p->have_queue = gpu_run_keeps_queue(r);
 	p->bits = 0;
 	gpu_swap(p->queue);
 	return rc;

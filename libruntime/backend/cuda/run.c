@@ -7,6 +7,7 @@
 #include "gpu.h"
 
 #define ARGS_MAX 12
+#define ORDER_SHARE	2048		/* a frontier of at least one vertex in so many is sorted */
 #define IN_ORDER	65536u		/* results that one thread widens at the end */
 
 typedef unsigned long long ull;
@@ -185,6 +186,11 @@ bool gpu_run_orders(const struct gpu_run *r)
 	return r->gpu->placement.edges == GTU_EDGES_PINNED || r->gpu->placement.edges == GTU_EDGES_REGISTERED;
 }
 
+bool gpu_run_keeps_queue(const struct gpu_run *r)
+{
+	return !gpu_run_orders(r) || r->counters.vertices < (r->graph.end - r->graph.first) / ORDER_SHARE;
+}
+
 uint64_t gpu_run_queue_bytes(const struct gpu_run *r)
 {
 	/*
@@ -276,11 +282,11 @@ int gpu_run_launch_vertices(struct gpu_run *r, struct gpu_graph *graph, const ch
 			    void **args)
 {
 	struct gpu_graph some = *graph;
-	uint64_t part = graph->n;
+	uint64_t part = graph->end - graph->first;
 	int rc = 0;
 
 	if (gpu_run_orders(r))
-		part = (uint64_t)((double)graph->n * 8 * GPU_WINDOW / (double)(r->gpu->placement.list_bytes + 1));
+		part = (uint64_t)((double)part * 8 * GPU_WINDOW / (double)(r->gpu->placement.list_bytes + 1));
 	/* whole blocks, and words of bitmaps */
 	part = part / GPU_BLOCK * GPU_BLOCK + GPU_BLOCK;
 	for (; some.first < graph->end && !rc; some.first = some.end) {

@@ -521,7 +521,7 @@ TEST(registered_in_parts)
 #define PAGE	4096u
 #define BLOCKS	8			/* most that the simulated GPU is given */
 
-static char *watched;			/* the list; one page of it at a time is accessible */
+static char *watched;			/* the list of the first card; one page of it at a time is accessible */
 static uint64_t watched_pages, open_page, window, furthest[BLOCKS];
 static unsigned restarts, jumps, faults; /* restarts: reads of a block further back than @window pages; jumps: from page to page */
 
@@ -552,7 +552,7 @@ static void see_fault(int number, siginfo_t *info, void *context)
  * are further apart than a 32nd of the list. Where each block takes every so many items at its own pace, it is
  * a third more, or twice as many.
  */
-static void read_in_windows(const struct gpu_algorithm *a, uint64_t n, double degree, unsigned most)
+static void read_in_windows(const struct gpu_algorithm *a, const char *device, uint64_t n, double degree, unsigned most)
 {
 	struct gtu_graph *g = generate((struct gtu_generate_options){ .kind = GTU_GEN_UNIFORM, .n = n, .degree = degree, .seed = 5 });
 	struct gtu_placement_options place = { .edges = GTU_EDGES_REGISTERED };
@@ -568,14 +568,15 @@ static void read_in_windows(const struct gpu_algorithm *a, uint64_t n, double de
 	memcpy(watched, g->col, g->m * g->edge_bytes);
 	far.col = watched;
 	far.flags |= GTU_GRAPH_CHECKED;
-	watched_pages = bytes / PAGE;
+	/* two ranks have about half of the list each */
+	watched_pages = bytes / PAGE / (strchr(device, ',') ? 2 : 1);
 	window = watched_pages / 4;
 	open_page = restarts = jumps = faults = 0;
 	memset(furthest, 0, sizeof(furthest));
 	OK(gpu_algorithm_run(a, NULL, g, GTU_WITH_NONE, 0, 0, want, NULL));
-	OK(gtu_open("cuda:0", &dev, &err));
+	OK(gtu_open(device, &dev, &err));
 	OK(gtu_placement_create(dev, &far, &place, &err));
-	CHECK(!mprotect(watched, bytes, PROT_NONE));
+	CHECK(!mprotect(watched, watched_pages * PAGE, PROT_NONE));
 	CHECK(!sigaction(SIGSEGV, &act, &old));
 	OK(gpu_algorithm_run(a, dev, &far, GTU_WITH_GPU, GTU_KERNEL_AUTO, 0, got, &stats));
 	CHECK(!sigaction(SIGSEGV, &old, NULL));
@@ -585,24 +586,31 @@ static void read_in_windows(const struct gpu_algorithm *a, uint64_t n, double de
 	dev = NULL;
 	munmap(watched, bytes);
 	CHECKF(faults > watched_pages / 2 && restarts < faults / 10 && 1000ull * jumps <= (uint64_t)most * faults,
-	       "%s: of %u reads of a page, of %" PRIu64 " pages, %u go back and %u jump, in %u steps", a->name, faults, watched_pages,
-	       restarts, jumps, (unsigned)stats.iterations);
+	       "%s on %s: of %u reads of a page, of %" PRIu64 " pages, %u go back and %u jump, in %u steps", a->name, device, faults,
+	       watched_pages, restarts, jumps, (unsigned)stats.iterations);
 }
 
 TEST(bfs_reads_in_windows)
 {
-	read_in_windows(&gpu_algorithms[0], 1 << 15, 8, 440);
+	read_in_windows(&gpu_algorithms[0], "cuda:0", 1 << 15, 8, 440);
 }
 
 TEST(sssp_reads_in_windows)
 {
 	/* lists of several pieces, for which no loop stays on the GPU */
-	read_in_windows(&gpu_algorithms[1], 1 << 11, 256, 27);
+	read_in_windows(&gpu_algorithms[1], "cuda:0", 1 << 11, 256, 27);
 }
 
 TEST(components_read_in_windows)
 {
-	read_in_windows(&gpu_algorithms[2], 1 << 15, 8, 580);
+	read_in_windows(&gpu_algorithms[2], "cuda:0", 1 << 15, 8, 580);
+}
+
+TEST(ranks_read_in_windows)
+{
+	read_in_windows(&gpu_algorithms[0], "cuda:0,0", 1 << 15, 8, 500);
+	read_in_windows(&gpu_algorithms[1], "cuda:0,0", 1 << 11, 256, 40);
+	read_in_windows(&gpu_algorithms[2], "cuda:0,0", 1 << 15, 8, 500);
 }
 
 TEST_MAIN

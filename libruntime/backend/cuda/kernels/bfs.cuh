@@ -56,22 +56,6 @@ extern "C" __global__ void bfs_bits(gpu_graph g, const u32 *level, u32 now, u32 
 	}
 }
 
-template <typename R>
-__device__ static void bfs_collect(const gpu_graph &g, const u32 *level, u32 now, u64 *queue)
-{
-	u64 v, s, e, padded = (g.end + GPU_BLOCK - 1) / GPU_BLOCK * GPU_BLOCK;
-
-	for (v = g.first / GPU_BLOCK * GPU_BLOCK + thread_id(); v < padded; v += thread_count()) {
-		u32 items = 0;
-
-		if (v < g.n && level[v] == now) {
-			edges_of(g, v, &s, &e);
-			items = items_of<R>(s, e);
-		}
-		push_block(queue, &counters_of(g)->items, (u32)v, items);
-	}
-}
-
 /* Begin at @source, and queue its items. */
 template <typename R>
 __device__ static void bfs_start(const gpu_graph &g, u32 source, u32 *visited, u32 *level, u64 *queue)
@@ -256,11 +240,6 @@ __device__ static void bfs_bottom_up_list(const gpu_graph &g, const u64 *left, u
 }
 
 #define BFS_KERNELS(R, width)                                                                      \
-	extern "C" __global__ void bfs_collect_##width(gpu_graph g, const u32 *level, u32 now,     \
-						       u64 *queue)                                 \
-	{                                                                                          \
-		bfs_collect<R>(g, level, now, queue);                                              \
-	}                                                                                          \
 	extern "C" __global__ void bfs_start_##width(gpu_graph g, u32 source, u32 *visited,        \
 						     u32 *level, u64 *queue)                       \
 	{                                                                                          \

@@ -92,10 +92,10 @@ template <typename R>
 __device__ static void ranks_push(const gpu_graph &g, const u64 *queue, u64 count, u32 *visited, u32 *level, u32 next,
 				  u64 *out, const u64 *cut, u32 ranks, uint64_t *sent, u32 *outbox)
 {
-	u64 i, vertices = 0, edges = 0;
+	u64 vertices = 0, edges = 0;
 	tally t = { 0, 0 };
 
-	for (i = thread_id() / 32; i < count; i += thread_count() / 32)
+	each_in_order(g, count, [&](u64 i) {
 		walk_item<R, no_weight>(g, (u32)queue[i], (u32)(queue[i] >> 32), t, [&](bool valid, R entry, no_weight) {
 			const u32 to = target_of<R>(g, entry);
 			const bool fresh = valid && set_bit(visited, to), own = owns(g, to);
@@ -103,6 +103,7 @@ __device__ static void ranks_push(const gpu_graph &g, const u64 *queue, u64 coun
 			settle_warp<R>(g, to, fresh && own, level, next, out, vertices, edges);
 			send_warp(cut, ranks, sent, to, fresh && !own, [&](u64 at, u32 id) { outbox[at] = id; });
 		});
+	});
 	count_reached(g, warp_sum(vertices), warp_sum(edges));
 	report(g, t);
 }
@@ -127,12 +128,6 @@ __device__ static void ranks_settle(const gpu_graph &g, const u32 *ids, const u3
 		settle_warp<R>(g, (u32)(g.first + id), valid, level, next, out, vertices, edges);
 	}
 	count_reached(g, warp_sum(vertices), warp_sum(edges));
-}
-
-/* The items of own vertices at level @now. */
-template <typename R> __device__ static void ranks_collect(const gpu_graph &g, const u32 *level, u32 now, u64 *queue)
-{
-	collect<R>(g, queue, [&](u32 v) { return level[v - g.first] == now; });
 }
 
 /* @bits, cleared before, of the @count numbers @ids. */
@@ -244,10 +239,6 @@ extern "C" __global__ void ranks_join_bits(gpu_graph g, const u64 *at, u64 offse
 							 u64 count, u32 *visited, u32 *level, u32 next, u64 *out) \
 	{                                                                                          \
 		ranks_settle<R>(g, ids, bits, count, visited, level, next, out);                   \
-	}                                                                                          \
-	extern "C" __global__ void ranks_collect_##format(gpu_graph g, const u32 *level, u32 now, u64 *queue) \
-	{                                                                                          \
-		ranks_collect<R>(g, level, now, queue);                                            \
 	}
 
 VISIT_FORMATS(RANKS_BFS)

@@ -33,7 +33,7 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int giant_of(struct gpu_run *r, CUdeviceptr label, CUdeviceptr samples, uint32_t *giant, uint32_t *votes)
+int gpu_components_giant(struct gpu_run *r, CUdeviceptr label, CUdeviceptr samples, uint32_t *giant, uint32_t *votes)
 {
 	uint32_t answer[GPU_SAMPLES], i, run = 0;
 	void *args[] = { &label, &samples, NULL };
@@ -88,9 +88,8 @@ static bool joined(const struct components *c, uint32_t votes, double share)
  * the lists leaves about exp(-fd) of the others' vertices elsewhere, whose lists are read as well, with an own
  * line each: f + c exp(-fd) is least for f = ln(cd) / d.
  */
-static uint32_t slices(const struct components *c)
+uint32_t gpu_components_slices(const struct gpu_run *r)
 {
-	const struct gpu_run *r = &c->r;
 	const double degree = (double)r->graph.m / (double)(r->gpu->placed.connected + 1),
 		     cost = 1 + LINE / (gpu_entry_bytes(r->gpu) * degree + 1), share = log(fmax(cost * degree, 2)) / fmax(degree, 1);
 
@@ -115,7 +114,7 @@ static int sample(struct components *c, bool skips, uint32_t *giant, uint32_t *v
 		if (!rc)
 			rc = gpu_components_flatten(r, c->label);
 		if (!rc && skips)
-			rc = giant_of(r, c->label, c->answer, giant, votes);
+			rc = gpu_components_giant(r, c->label, c->answer, giant, votes);
 	}
 	return rc;
 }
@@ -178,10 +177,10 @@ static int hook(struct components *c)
 	rc = sample(c, skips, &giant, &votes);
 	/* without cached neighbours, or with few, less than half of the vertices with edges are joined */
 	if (!rc && skips && !joined(c, votes, 0.5)) {
-		rest = GPU_SLICE_REST | slices(c);
-		rc = gpu_components_join(r, c->label, c->queue, GPU_NO_VERTEX, slices(c));
+		rest = GPU_SLICE_REST | gpu_components_slices(r);
+		rc = gpu_components_join(r, c->label, c->queue, GPU_NO_VERTEX, gpu_components_slices(r));
 		if (!rc)
-			rc = giant_of(r, c->label, c->answer, &giant, &votes);
+			rc = gpu_components_giant(r, c->label, c->answer, &giant, &votes);
 	}
 	if (!rc)
 		rc = gpu_components_join(r, c->label, c->queue, giant, rest);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
  * Weakly connected components over several GPUs. A search over all ranks finds most of the giant component of an undirected
- * graph. The vertices "outside" are those with edges that it has not reached: if there are some, all ranks get the bits of the
+ * graph whose lists are on the cards. The vertices "outside" are those with edges that it has not reached: if there are some, all ranks get the bits of the
  * others, each joins the ends of the edges of its own vertices outside, and all exchange which vertices outside are no roots
  * any more. Then each labels its own vertices.
  *
  * If that are many, or a search reaches few vertices, a rank joins the ends of all of its edges. Then the ranks exchange
  * which roots have ceased to be roots, or all labels, in a logarithmic number of steps after which all have the same labels
- * (joining twice does no harm).
+ * (joining twice does no harm). Over lists in host memory they do that twice: after a slice of the lists, which joins most of
+ * the giant component, and after the other lists of vertices outside of it.
  */
 #include "parts.h"
 #include "ranks.h"
@@ -24,6 +25,7 @@ struct forest {
 	/* without one: */
 	CUdeviceptr base;		/* labels that all ranks have */
 	CUdeviceptr pairs;		/* at most n / 2: more are not smaller than all labels */
+	CUdeviceptr samples;		/* to find the giant component; 0: all lists are joined at once */
 };
 
 /* *word: what this rank has to send at *from. */
@@ -211,7 +213,7 @@ static int search(struct forest *f, bool *done)
 	return gpu_link_release(k, rc ? rc : gpu_ranks_check(k));
 }
 
-/* Memory to join the ends of all edges. */
+/* Memory for labels of all ranks. */
 static int allocate_merge(struct forest *f)
 {
 	const uint64_t bytes = 4 * f->k->r.graph.n;
@@ -224,6 +226,8 @@ static int allocate_merge(struct forest *f)
 static int join_all(struct forest *f)
 {
 	struct gpu_run *r = &f->k->r;
+	const uint32_t slices = f->samples ? gpu_components_slices(r) : GPU_SLICE_ALL;
+	uint32_t giant, votes;
 	void *label[] = { &f->label, NULL }, *base[] = { &f->base, NULL };
 	int rc = f->base ? 0 : allocate_merge(f);
 
@@ -232,11 +236,18 @@ static int join_all(struct forest *f)
 	if (!rc)
 		rc = gpu_run_launch(r, "components_begin", NULL, false, r->graph.n, base);
 	if (!rc)
-		rc = gpu_components_join(r, f->label, f->queue, GPU_NO_VERTEX, GPU_SLICE_ALL);
+		rc = gpu_components_join(r, f->label, f->queue, GPU_NO_VERTEX, slices);
+	rc = merge(f, rc);
+	if (rc || !f->samples)
+		return rc;
+	/* the same on all ranks: an edge is stored with both of its ends */
+	rc = gpu_components_giant(r, f->label, f->samples, &giant, &votes);
+	if (!rc)
+		rc = gpu_components_join(r, f->label, f->queue, giant, GPU_SLICE_REST | slices);
 	return merge(f, rc);
 }
 
-static int prepare(struct forest *f, bool searches)
+static int prepare(struct forest *f, bool searches, bool slices)
 {
 	struct gpu_ranks *k = f->k;
 	const uint64_t n = k->r.graph.n;
@@ -249,6 +260,8 @@ static int prepare(struct forest *f, bool searches)
 								  { "changed labels", 8 * f->most, &f->moved } }, 2);
 	else if (!rc)
 		rc = gpu_run_allocate(&k->r, &(struct gpu_part){ "queue", gpu_ranks_queue_bytes(k), &f->queue }, 1);
+	if (!rc && slices)
+		rc = gpu_run_allocate(&k->r, &(struct gpu_part){ "samples", 4 * GPU_SAMPLES, &f->samples }, 1);
 	if (!rc && !searches)
 		rc = allocate_merge(f);
 	return rc ? rc : gpu_wait(k->r.gpu, "setting up", k->r.err);
@@ -256,15 +269,20 @@ static int prepare(struct forest *f, bool searches)
 
 int gpu_ranked_components(struct gpu_ranks *k)
 {
-	const bool searches = !(k->run->graph->flags & GTU_GRAPH_DIRECTED) && k->run->graph->m;
+	const bool undirected = !(k->run->graph->flags & GTU_GRAPH_DIRECTED) && k->run->graph->m;
 	struct forest f = { .k = k };
-	uint64_t none = 0;
-	bool done = false;
-	int rc;
+	/* ranks whose lists are not on the card */
+	uint64_t far = k->r.gpu->placement.edges != GTU_EDGES_DEVICE, none = 0;
+	bool searches, done = false;
+	int rc = gtu_agree(k->x, 0, &far, 1);
+
+	if (rc)
+		return rc;
+	searches = undirected && !far;
 
 	/* the cache, if there is one, has the first entries of lists, not neighbours of each vertex */
 	k->r.graph.cache_degree = 0;
-	rc = gtu_agree(k->x, prepare(&f, searches), &none, 1);
+	rc = gtu_agree(k->x, prepare(&f, searches, undirected && far), &none, 1);
 	if (!rc && searches)
 		rc = search(&f, &done);
 	gtu_phase(&k->r.phases, "traverse");

@@ -480,6 +480,7 @@ TEST(few_lists_are_read_twice)
 	struct gtu_graph *g = generate((struct gtu_generate_options){ .kind = GTU_GEN_UNIFORM, .n = 1 << 16, .seed = 5,
 								      .random_weights = 64 });
 	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .source = busiest(g) };
+	uint64_t *component = test_alloc(g->n, 8), bytes;
 	double *real = test_alloc(g->n, 8);
 	struct gtu_algorithm_stats s;
 
@@ -487,9 +488,14 @@ TEST(few_lists_are_read_twice)
 	open_list("cuda:0,1");
 	OK(gtu_placement_create(over, g, &(struct gtu_placement_options){ .edges = GTU_EDGES_PINNED }, &err));
 	OK(gtu_sssp(over, g, &opt, real, &s, &err));
+	bytes = s.list_bytes;
+	/* a slice finds the giant component; a search reads most lists */
+	OK(gtu_components(over, g, &opt, component, &s, &err));
 	gtu_close(over);
-	CHECKF(s.list_bytes > 4 * g->m && s.list_bytes < 8 * g->m, "%llu bytes of a list of %llu were read",
+	CHECKF(s.list_bytes > 0 && s.list_bytes < g->m, "%llu bytes of a list of %llu were read for components",
 	       (unsigned long long)s.list_bytes, 4ull * g->m);
+	CHECKF(bytes > 4 * g->m && bytes < 8 * g->m, "%llu bytes of a list of %llu were read for distances",
+	       (unsigned long long)bytes, 4ull * g->m);
 }
 
 /*
@@ -648,6 +654,8 @@ TEST(two_ranks_on_one_card)
 
 /* ---- Components ------------------------------------------------------------------------------------- */
 
+static bool far;		/* lists are in host memory */
+
 /* The components of @e over the list; returns the bytes of labels that its cards sent. *launches: the kernels that they ran. */
 static uint64_t run_components(struct edges e, unsigned edge_bytes, long *launches)
 {
@@ -659,9 +667,13 @@ static uint64_t run_components(struct edges e, unsigned edge_bytes, long *launch
 
 	CHECK(!reference_components(g, want));
 	memset(got, 0x55, g->n * 8);
+	if (far)
+		OK(gtu_placement_create(over, g, &(struct gtu_placement_options){ .edges = GTU_EDGES_PINNED }, &err));
 	gtu_ranks_get_traffic(over, &before);
 	CHECKF(!gtu_components(over, g, &opt, got, NULL, &err), "%s: %s", over_name, err.text);
 	gtu_ranks_get_traffic(over, &after);
+	if (far)
+		gtu_placement_destroy(over);
 	same_integers(got, want, g->n, over_name);
 	if (launches)
 		*launches = cuda->launches - launched;
@@ -724,6 +736,22 @@ TEST(components_of_one_search)
 	run_components(islands(1100, 301, 0, 1), 4, &outside);
 	CHECKF(reached <= 2 * 8 && outside > reached, "%ld kernels, %ld", reached, outside);
 	close_list("loads");
+}
+
+/* A slice of the lists, and then those outside the giant component, which may be one of many or cross no card. */
+TEST(components_by_slices)
+{
+	open_fakes();
+	far = true;
+	open_list("cuda:0,1,2");
+	run_components(islands(1100, 301, 0, 0), 4, NULL);
+	run_components(islands(1100, 301, 2, 3), 8, NULL);
+	run_components(islands(1100, 64, 0, 200), 4, NULL);
+	run_components(islands(1100, 550, 12, 270), 4, NULL);
+	run_components(clique(12), 4, NULL);
+	run_components(path(300), 4, NULL);
+	run_components(islands(4, 1, 1, 0), 4, NULL);
+	close_list("NCCL");
 }
 
 /* ---- Failures ---------------------------------------------------------------------------------------- */

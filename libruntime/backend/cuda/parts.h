@@ -128,7 +128,7 @@ int gpu_components_join_items(struct gpu_run *r, CUdeviceptr label, CUdeviceptr 
 int gpu_components_flatten(struct gpu_run *r, CUdeviceptr label);
 /* Of how many slices of the lists one finds most of the giant component of an undirected graph. */
 uint32_t gpu_components_slices(const struct gpu_run *r);
-/* *giant: the most frequent label of GPU_SAMPLES vertices, of *votes of them; @samples: memory for their labels. */
+/* *giant: the most frequent label of GPU_SAMPLES vertices; *votes: how many have it; @samples: memory for their labels. */
 int gpu_components_giant(struct gpu_run *r, CUdeviceptr label, CUdeviceptr samples, uint32_t *giant, uint32_t *votes);
 
 /* ---- pagerank.c ----------------------------------------------------------------------------------- */

@@ -8,7 +8,7 @@
  * If that are many, or a search reaches few vertices, a rank joins the ends of all of its edges. Then the ranks exchange
  * which roots have ceased to be roots, or all labels, in a logarithmic number of steps after which all have the same labels
  * (joining twice does no harm). Over lists in host memory they do that twice: after a slice of the lists, which joins most of
- * the giant component, and after the other lists of vertices outside of it.
+ * the giant component, and after the other lists of vertices outside that component.
  */
 #include "parts.h"
 #include "ranks.h"

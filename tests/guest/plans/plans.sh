@@ -379,7 +379,7 @@ compiled-in-iommu|distribution||--transport qemu --iommu --limit 1400
 7.2|7.2||--limit 900 --cpu qemu64,family=23
 debug|debug||--mem 1G --limit 2300 --test-limit 900 --cpu qemu64,family=23
 debug-iommu|debug||--iommu --mem 1G --limit 2800 --test-limit 1200
-debug-32|debug|_32|--mem 1G --limit 2800 --test-limit 1200
+debug-32|debug|_32|--mem 1G --limit 2800 --test-limit 1200 --cpu qemu64,family=23
 '
 # every_guest NAME: boots the guest of that row
 every_guest() {

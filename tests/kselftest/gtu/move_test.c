@@ -128,6 +128,29 @@ TEST_F(move, follows)
 	}
 }
 
+/* Two contexts have mapped the memory at a time. */
+TEST_F(move, two_contexts)
+{
+	int other = open(device_path(), O_RDWR | O_CLOEXEC);
+	uint32_t key, out_key;
+	uint64_t length;
+	struct queue q;
+
+	ASSERT_LE(0, other);
+	ASSERT_EQ(0, queue_create(other, 4, 4, &q));
+	ASSERT_EQ(0, region_add(other, self->out, BYTES, RW, &out_key));
+	ASSERT_EQ(0, import(other, self->buffer, RW, &key, &length));
+	EXPECT_EQ(GTU_CPL_OK, copy_out(&q, key, out_key));
+	EXPECT_TRUE(is_pattern(self->out));
+	ASSERT_EQ(0, move(self->exporter, self->buffer));
+	EXPECT_EQ(GTU_CPL_OK, copy_out_later(&self->q, self->key, self->out_key));
+	memset(self->out, 0, BYTES);
+	EXPECT_EQ(GTU_CPL_OK, copy_out_later(&q, key, out_key));
+	EXPECT_TRUE(is_pattern(self->out));
+	close(other);
+	EXPECT_EQ(GTU_CPL_OK, copy_out(&self->q, self->key, self->out_key));
+}
+
 /* A break within a page cannot be described to the device. */
 TEST_F(move, odd_segments)
 {

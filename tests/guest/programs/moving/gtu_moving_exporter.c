@@ -26,6 +26,9 @@
 #define MOVING_MAX	4096u
 #define MOVING_ODD	(1u << 31)	/* the last 64 bytes of the first page do not belong to the dma-buf */
 
+/* No processor reads the memory while it is mapped, and several importers map it at a time, which DMA debugging permits so. */
+#define MOVING_ATTRS	DMA_ATTR_SKIP_CPU_SYNC
+
 struct moving_word {
 	__s32 fd;
 	__u32 write;
@@ -88,7 +91,7 @@ static struct sg_table *moving_map(struct dma_buf_attachment *attach, enum dma_d
 		if (m->odd)
 			for_each_sgtable_sg(sgt, sg, i)
 				sg_set_page(sg, m->page[i], i ? PAGE_SIZE : PAGE_SIZE - 64, 0);
-		ret = dma_map_sgtable(attach->dev, sgt, dir, 0);
+		ret = dma_map_sgtable(attach->dev, sgt, dir, MOVING_ATTRS);
 		if (ret)
 			sg_free_table(sgt);
 	}
@@ -106,7 +109,7 @@ static void moving_unmap(struct dma_buf_attachment *attach, struct sg_table *sgt
 	struct moving *m = attach->dmabuf->priv;
 
 	m->mapped--;
-	dma_unmap_sgtable(attach->dev, sgt, dir, 0);
+	dma_unmap_sgtable(attach->dev, sgt, dir, MOVING_ATTRS);
 	sg_free_table(sgt);
 	kfree(sgt);
 }

@@ -23,6 +23,8 @@
 #define PASSES		4u		/* most times that a block's threads run before another block's */
 
 cpu_index threadIdx, blockIdx, gridDim, blockDim;
+/* most times that a warp's lanes run before another warp's: their stacks are in the nearest cache then */
+extern "C" { unsigned cpu_warp_passes = 16; }
 
 namespace {
 
@@ -174,13 +176,12 @@ void begin_block(resident *r, unsigned index)
 		r->fibers[i].done = false;
 }
 
-/* Run each thread of the block until it waits; false if all of them wait already. */
-bool run_threads(resident *r)
+/* Run each lane of the warp from thread @first on until it waits; false if all of them wait already. */
+bool run_lanes(resident *r, unsigned first)
 {
 	bool moved = false;
 
-	switch_to(r);
-	for (unsigned i = 0; i < threads; i++) {
+	for (unsigned i = first; i < first + 32; i++) {
 		fiber *f = &r->fibers[i];
 
 		if (f->done || (f->waits && f->waits->round == f->round))
@@ -190,6 +191,18 @@ bool run_threads(resident *r)
 		enter(i);
 		r->left -= f->done;
 	}
+	return moved;
+}
+
+/* The same for the threads of the block, a number of times that differs by warp. */
+bool run_threads(resident *r)
+{
+	bool moved = false;
+
+	switch_to(r);
+	for (unsigned i = 0; i < threads; i += 32)
+		for (unsigned passes = 1 + random_below(cpu_warp_passes); passes && run_lanes(r, i); passes--)
+			moved = true;
 	return moved;
 }
 

@@ -19,7 +19,8 @@
 #include "tests/fake/fake_cuda.h"
 
 static struct fake_cuda *fake, fresh;
-static const unsigned *block;		/* the simulated GPU's blockIdx.x */
+static const unsigned *block;		/* the simulated GPU: blockIdx.x, */
+static unsigned *warp_passes;		/* and how often a warp runs before another one (kernels_cpu.cpp) */
 
 static void use_fake(void)
 {
@@ -33,7 +34,8 @@ static void use_fake(void)
 		CHECKF(library, "%s", dlerror());
 		fake = dlsym(library, "fake_cuda");
 		block = dlsym(library, "blockIdx");
-		CHECK(fake && block);
+		warp_passes = dlsym(library, "cpu_warp_passes");
+		CHECK(fake && block && warp_passes);
 		fresh = *fake;
 	}
 	*fake = fresh;
@@ -561,8 +563,10 @@ static void read_in_windows(const struct gpu_algorithm *a, const char *device, u
 	uint64_t *got = test_alloc(g->n, 8 * TEST_FEATURES), *want = test_alloc(g->n, 8 * TEST_FEATURES);
 	struct gtu_algorithm_stats stats;
 	struct gtu_graph far = *g;
+	unsigned usual;
 
 	use_fake();
+	usual = *warp_passes;
 	watched = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK(watched != MAP_FAILED);
 	memcpy(watched, g->col, g->m * g->edge_bytes);
@@ -576,11 +580,14 @@ static void read_in_windows(const struct gpu_algorithm *a, const char *device, u
 	OK(gpu_algorithm_run(a, NULL, g, GTU_WITH_NONE, 0, 0, want, NULL));
 	OK(gtu_open(device, &dev, &err));
 	OK(gtu_placement_create(dev, &far, &place, &err));
+	/* warps progress alike */
+	*warp_passes = 1;
 	CHECK(!mprotect(watched, watched_pages * PAGE, PROT_NONE));
 	CHECK(!sigaction(SIGSEGV, &act, &old));
 	OK(gpu_algorithm_run(a, dev, &far, GTU_WITH_GPU, GTU_KERNEL_AUTO, 0, got, &stats));
 	CHECK(!sigaction(SIGSEGV, &old, NULL));
 	CHECK(!mprotect(watched, bytes, PROT_READ | PROT_WRITE));
+	*warp_passes = usual;
 	gpu_algorithm_check(a, g, got, want, "in windows");
 	gtu_close(dev);
 	dev = NULL;

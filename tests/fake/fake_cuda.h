@@ -11,6 +11,7 @@ struct fake_cuda {
 	int no_peer_atomics;		/* and cannot change it by atomic operations */
 	int peer_loads;			/* kernels may use the memory of peers that their device has enabled */
 	size_t free_bytes;
+	int l2_bytes;
 	unsigned register_needs;	/* flags that a registration must have to succeed */
 	long fail_at;			/* the call that fails, counted from 1; releases never fail */
 	CUresult failure;

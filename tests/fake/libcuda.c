@@ -156,6 +156,7 @@ CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice dev)
 	case CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS: *value = fake_cuda.managed; break;
 	case CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED: *value = fake_cuda.registered; break;
 	case CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED: *value = fake_cuda.readonly; break;
+	case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE: *value = fake_cuda.l2_bytes; break;
 	case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = PROCESSORS; break;
 	case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: *value = DYNAMIC_SHARED; break;
 	default: *value = 4;

@@ -56,7 +56,7 @@ struct gpu_placed {
 	uint64_t cached_share;		/* share of its tiles in the cache, in units of 2^-32 */
 	struct gpu_memory block_start, block_from, block_to; /* PageRank's edges in blocks, made on first use */
 	uint64_t block_entries;
-	bool no_blocks;			/* there was no memory for them */
+	bool no_blocks;			/* there was no memory for them, or they do not help */
 };
 
 struct gpu {

@@ -244,11 +244,12 @@ int gpu_pagerank(struct gtu_device *dev, const struct gtu_algorithm_options *opt
 	/* blocks are for contributions that are not negative, whose fixed-point numbers limit the accuracy */
 	p.blocks = opt->kernel == GTU_KERNEL_AUTO && !(converging && opt->epsilon * (double)gpu->placed.args.n < BLOCKS_EPSILON) &&
 		   gpu_blocks_help(gpu, undirected, gpu->placed.connected, iterations_of(opt), damping_of(opt));
-	p.converges = converging && !p.blocks;
 	rc = gpu_run_begin(&p.r, dev, "pagerank", opt, stats,
 			   p.bits ? GPU_CACHE_BITS : p.blocks ? GPU_CACHE_BLOCKS : GPU_CACHE_PREFIX, err);
 
 	p.bits = p.bits && gpu_packed_helps(gpu);
+	p.blocks = p.blocks && gpu->placed.block_start.kind;
+	p.converges = converging && !p.blocks;
 	if (!rc)
 		rc = set_parameters(&p);
 	if (!rc && p.r.graph.n) {

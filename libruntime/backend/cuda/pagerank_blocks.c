@@ -14,6 +14,8 @@
 #define EDGE_BYTES	8u		/* of blocks and values */
 #define ENTRIES_MOST	(1ull << 33)	/* a quarter of the entries, which blocks add, is counted in 32 bits */
 #define ERROR_MOST	1e-7		/* of a rank, by fixed-point numbers */
+#define L2_SHARE	16u		/* ranges as near as a share of the L2 cache are read from it, */
+#define NEAR_MOST	0.75		/* and with that share of all edges between them, lists are read faster than blocks */
 #define BLOCKS_A_PROCESSOR 16u		/* thread blocks of a kernel, at least, so that processors end together */
 
 /* Bytes of shared memory for a range's sums. */
@@ -34,6 +36,12 @@ static uint32_t bits_of(const struct gpu *gpu)
 static uint32_t ranges_of(const struct gpu *gpu)
 {
 	return (uint32_t)((gpu->placed.args.n + (1ull << bits_of(gpu)) - 1) >> bits_of(gpu));
+}
+
+/* How many ranges farther on a contribution is near; 0: unknown. */
+static uint32_t near_of(const struct gpu *gpu)
+{
+	return (uint32_t)(gpu->info.l2_bytes / L2_SHARE / range_bytes(bits_of(gpu)));
 }
 
 /* Bytes of shared memory that dividing the lists takes. */
@@ -84,15 +92,15 @@ static int launch(struct gpu *gpu, const char *kernel, bool format, uint32_t par
 				 threads < 32 ? 32 : threads, (uint32_t)bytes, args, err);
 }
 
-/* Count the entries of each block, and place the blocks. */
-static int place_blocks(struct gpu *gpu, uint64_t *entries, struct gtu_error *err)
+/* Count the entries of each block, and place the blocks; *help: they are faster than the lists. */
+static int place_blocks(struct gpu *gpu, uint64_t *entries, bool *help, struct gtu_error *err)
 {
 	struct gpu_placed *p = &gpu->placed;
 	const uint64_t ranges = ranges_of(gpu), totals = p->block_start.device + 8 * ranges * ranges;
-	uint32_t bits = bits_of(gpu), parts = parts_of(gpu), count = (uint32_t)ranges;
+	uint32_t bits = bits_of(gpu), parts = parts_of(gpu), count = (uint32_t)ranges, near = near_of(gpu);
 	void *all[] = { &p->args, &p->block_start.device, &bits, &count, &parts };
-	void *own[] = { &p->block_start.device, &count };
-	uint64_t *first = malloc(8 * ranges);
+	void *own[] = { &p->block_start.device, &count, &near }, *place[] = { &p->block_start.device, &count };
+	uint64_t *first = malloc(8 * (ranges + 1));
 	int rc = first ? gpu_fill(gpu, p->block_start.device, 0, p->block_start.bytes, err) :
 			 gtu_fail(err, GTU_ERR_NOMEM, "out of memory for %u ranges of vertices", count);
 
@@ -103,29 +111,32 @@ static int place_blocks(struct gpu *gpu, uint64_t *entries, struct gtu_error *er
 	if (!rc)
 		rc = gpu_wait(gpu, "PageRank's blocks", err);
 	if (!rc)
-		rc = gpu_download(gpu, first, totals, 8 * ranges, err);
+		rc = gpu_download(gpu, first, totals, 8 * (ranges + 1), err);
 	if (!rc) {
+		*help = !near || (double)first[ranges] <= NEAR_MOST * (double)p->args.m;
 		*entries = gtu_prefix_sum(first, ranges);
 		rc = gpu_upload(gpu, totals, first, 8 * ranges, err);
 	}
 	if (!rc)
-		rc = gpu_launch(gpu, "pagerank_blocks_place", ranges, own, err);
+		rc = gpu_launch(gpu, "pagerank_blocks_place", ranges, place, err);
 	free(first);
 	return rc;
 }
 
-static int create(struct gpu *gpu, struct gtu_error *err)
+/* *help: as above; otherwise they are not complete. */
+static int create(struct gpu *gpu, bool *help, struct gtu_error *err)
 {
 	struct gpu_placed *p = &gpu->placed;
 	const uint64_t ranges = ranges_of(gpu);
 	uint32_t bits = bits_of(gpu), count = (uint32_t)ranges;
 	void *args[] = { &p->args, &p->block_start.device, &p->block_from.device, &p->block_to.device, &bits, &count };
-	int rc = gpu_memory_alloc(gpu, GTU_EDGES_DEVICE, 8 * ranges * (ranges + 1), &p->block_start, err);
+	int rc = gpu_memory_alloc(gpu, GTU_EDGES_DEVICE, 8 * (ranges * (ranges + 1) + 1), &p->block_start, err);
 
 	if (!rc)
-		rc = place_blocks(gpu, &p->block_entries, err);
-	if (!rc)
-		rc = gpu_memory_alloc(gpu, GTU_EDGES_DEVICE, 2 * p->block_entries, &p->block_from, err);
+		rc = place_blocks(gpu, &p->block_entries, help, err);
+	if (rc || !*help)
+		return rc;
+	rc = gpu_memory_alloc(gpu, GTU_EDGES_DEVICE, 2 * p->block_entries, &p->block_from, err);
 	if (!rc)
 		rc = gpu_memory_alloc(gpu, GTU_EDGES_DEVICE, 2 * p->block_entries, &p->block_to, err);
 	/* one thread block a processor: more of them write to more lines than the L2 cache has */
@@ -138,13 +149,15 @@ static int create(struct gpu *gpu, struct gtu_error *err)
 
 int gpu_blocks_fill(struct gpu *gpu, struct gtu_error *err)
 {
-	int rc = gpu->placed.block_start.kind ? 0 : create(gpu, err);
+	bool help = true;
+	int rc = gpu->placed.block_start.kind ? 0 : create(gpu, &help, err);
 
-	if (rc)
+	if (rc || !help)
 		gpu_blocks_drop(gpu);
+	/* do not try again */
+	gpu->placed.no_blocks = rc == GTU_ERR_NOMEM || !help;
 	if (rc != GTU_ERR_NOMEM)
 		return rc;
-	gpu->placed.no_blocks = true;	/* do not try again */
 	snprintf(gpu->placement.given_up, sizeof(gpu->placement.given_up), "PageRank's blocks of edges, whose memory was refused");
 	return 0;
 }

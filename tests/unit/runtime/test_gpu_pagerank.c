@@ -231,6 +231,39 @@ TEST(no_vertex)
 	gtu_placement_destroy(dev);
 }
 
+/* Edges to vertices whose contributions are in the L2 cache are read as they are, others in blocks. */
+TEST(near_edges)
+{
+	const struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .iterations = 6 }, plain = { .unit = GTU_WITH_NONE, .iterations = 6 };
+	const struct gtu_placement_options place = { .edges = GTU_EDGES_DEVICE };
+	struct gtu_graph *g[] = { random_graph(GTU_GEN_ROAD, 14), random_graph(GTU_GEN_UNIFORM, 14) };
+	struct fake_cuda *fake;
+
+	for (unsigned i = 0; i < LENGTH(g); i++) {
+		double *got = test_alloc(g[i]->n, 8), *want = test_alloc(g[i]->n, 8);
+
+		gtu_close(dev);
+		dev = NULL;
+		setenv("GTU_CUDA_LIBRARY", simulated_gpu(), 1);
+		fake = dlsym(dlopen(simulated_gpu(), RTLD_NOW), "fake_cuda");
+		fake->l2_bytes = 65536;
+		fake->watch = "pagerank_blocks_spread";
+		fake->watched = 0;
+		open_gpu();
+		OK(gtu_placement_create(dev, g[i], &place, &err));
+		OK(gtu_pagerank(NULL, g[i], &plain, want, NULL, &err));
+		OK(gtu_pagerank(dev, g[i], &opt, got, NULL, &err));
+		same_reals(got, want, g[i]->n, 1e-6, "near edges");
+		CHECKF(!fake->watched == !i, "%s: %ld", g[i]->name, fake->watched);
+		OK(gtu_pagerank(dev, g[i], &opt, got, NULL, &err));
+		same_reals(got, want, g[i]->n, 1e-6, "near edges, again");
+		gtu_close(dev);
+		dev = NULL;
+	}
+	fake->watch = NULL;
+	fake->l2_bytes = 0;
+}
+
 /* The rules by which power iterations remain: a number of iterations, the paper's kernels, a directed graph. */
 TEST(power_iterations)
 {

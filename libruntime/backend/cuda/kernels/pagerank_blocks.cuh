@@ -72,15 +72,23 @@ __device__ static void blocks_count(const gpu_graph &g, uint64_t *start, u32 bit
 			add(&start[to * ranges + i], count[i]);
 }
 
-/* Entries of all blocks that start from a range, to start[ranges * ranges + from]. */
-extern "C" __global__ void pagerank_blocks_total(uint64_t *start, u32 ranges)
+/*
+ * Entries of all blocks that start from a range, to start[ranges * ranges + from]. Behind these sums: how many entries lead to a
+ * range no farther than @near ranges; 0 before.
+ */
+extern "C" __global__ void pagerank_blocks_total(uint64_t *start, u32 ranges, u32 near)
 {
 	for (u64 from = thread_id(); from < ranges; from += thread_count()) {
-		u64 sum = 0;
+		u64 sum = 0, close = 0;
 
-		for (u64 to = 0; to < ranges; to++)
-			sum += (start[to * ranges + from] + BLOCK_ALIGN - 1) & ~(u64)(BLOCK_ALIGN - 1);
+		for (u64 to = 0; to < ranges; to++) {
+			const u64 count = start[to * ranges + from];
+
+			sum += (count + BLOCK_ALIGN - 1) & ~(u64)(BLOCK_ALIGN - 1);
+			close += (to < from ? from - to : to - from) <= near ? count : 0;
+		}
 		start[(u64)ranges * ranges + from] = sum;
+		add(&start[(u64)ranges * (ranges + 1)], close);
 	}
 }
 

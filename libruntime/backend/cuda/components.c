@@ -86,14 +86,15 @@ static bool joined(const struct components *c, uint32_t votes, double share)
 /*
  * One slice in how many to join first, to find the giant component. In a random graph of degree d, a share f of
  * the lists leaves about exp(-fd) of the others' vertices elsewhere, whose lists are read as well, with an own
- * line each: f + c exp(-fd) is least for f = ln(cd) / d.
+ * line each: f + c exp(-fd) is least for f = ln(cd) / d. Lists of few neighbours are read at once.
  */
 uint32_t gpu_components_slices(const struct gpu_run *r)
 {
 	const double degree = (double)r->graph.m / (double)(r->gpu->placed.connected + 1),
-		     cost = 1 + LINE / (gpu_entry_bytes(r->gpu) * degree + 1), share = log(fmax(cost * degree, 2)) / fmax(degree, 1);
+		     cost = 1 + LINE / (gpu_entry_bytes(r->gpu) * degree + 1), share = log(fmax(cost * degree, 2)) / fmax(degree, 1),
+		     slices = fmin(fmax(round(1 / share), SLICES_LEAST), SLICES_MOST);
 
-	return (uint32_t)fmin(fmax(round(1 / share), SLICES_LEAST), SLICES_MOST);
+	return 1 / slices + cost * exp(-degree / slices) < 1 ? (uint32_t)slices : GPU_SLICE_ALL;
 }
 
 /* Join vertices with a few neighbours each; *giant: the most frequent label, by *votes samples. */
@@ -167,6 +168,7 @@ static int hook(struct components *c)
 	 * in the giant only
 	 */
 	bool skips = r->undirected && r->whole;
+	const uint32_t slices = gpu_components_slices(r);
 	uint32_t giant = GPU_NO_VERTEX, votes = 0, rest = GPU_SLICE_ALL;
 	bool done = false;
 	int rc = c->in_place ? search(c, &done) : 0;
@@ -176,9 +178,9 @@ static int hook(struct components *c)
 		return rc;
 	rc = sample(c, skips, &giant, &votes);
 	/* without cached neighbours, or with few, less than half of the vertices with edges are joined */
-	if (!rc && skips && !joined(c, votes, 0.5)) {
-		rest = GPU_SLICE_REST | gpu_components_slices(r);
-		rc = gpu_components_join(r, c->label, c->queue, GPU_NO_VERTEX, gpu_components_slices(r));
+	if (!rc && skips && slices && !joined(c, votes, 0.5)) {
+		rest = GPU_SLICE_REST | slices;
+		rc = gpu_components_join(r, c->label, c->queue, GPU_NO_VERTEX, slices);
 		if (!rc)
 			rc = gpu_components_giant(r, c->label, c->answer, &giant, &votes);
 	}

@@ -242,7 +242,7 @@ static int join_all(struct forest *f)
 		return rc;
 	/* the same on all ranks: an edge is stored with both of its ends */
 	rc = gpu_components_giant(r, f->label, f->samples, &giant, &votes);
-	if (!rc)
+	if (!rc && slices)
 		rc = gpu_components_join(r, f->label, f->queue, giant, GPU_SLICE_REST | slices);
 	return merge(f, rc);
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
  * Weakly connected components over several GPUs. A search over all ranks finds most of the giant component of an undirected
- * graph whose lists are on the cards. The vertices "outside" are those with edges that it has not reached: if there are some, all ranks get the bits of the
- * others, each joins the ends of the edges of its own vertices outside, and all exchange which vertices outside are no roots
- * any more. Then each labels its own vertices.
+ * graph whose lists are on the cards. The vertices "outside" are those with edges that it has not reached: if there are some,
+ * all ranks get the bits of the others, each joins the ends of the edges of its own vertices outside, and all exchange which
+ * vertices outside are no roots any more. Then each labels its own vertices.
  *
- * If that are many, or a search reaches few vertices, a rank joins the ends of all of its edges. Then the ranks exchange
- * which roots have ceased to be roots, or all labels, in a logarithmic number of steps after which all have the same labels
- * (joining twice does no harm). Over lists in host memory they do that twice: after a slice of the lists, which joins most of
- * the giant component, and after the other lists of vertices outside that component.
+ * If that are many, or a search reaches few vertices, a rank joins the ends of all of its edges. Then the ranks exchange which
+ * roots have ceased to be roots, or all labels, in a logarithmic number of steps after which all have the same labels (joining
+ * twice does no harm). Over lists of an undirected graph in host memory they do that twice: after a slice of the lists, which
+ * joins most of the giant component, and after the other lists of vertices outside that component.
  */
 #include "parts.h"
 #include "ranks.h"
@@ -222,7 +222,7 @@ static int allocate_merge(struct forest *f)
 							       { "changed labels", bytes, &f->pairs } }, 2);
 }
 
-/* Join the ends of all own edges, and then those of all ranks. Collective. */
+/* Join the ends of all own edges, and then those of all ranks; with f->samples by slices, as above. Collective. */
 static int join_all(struct forest *f)
 {
 	struct gpu_run *r = &f->k->r;

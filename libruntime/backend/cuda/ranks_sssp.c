@@ -31,7 +31,7 @@ struct paths {
 	CUdeviceptr near, far;
 	double most;			/* the greatest weight */
 	bool sent;			/* no distance is left to send */
-	uint64_t items, left, min;	/* due below the bound; vertices due above it, and the least distance of one */
+	uint64_t items, left, min;	/* due below the bound; vertices due above it, also of others, and the least distance of one */
 	struct gpu_numbers numbers;	/* of all vertices; those of own ones are complete, */
 	CUdeviceptr at;			/* and the other cards' are at these addresses */
 	uint64_t base;			/* distances below are final, though not noted as expanded */
@@ -98,6 +98,7 @@ static int exchange(struct paths *s, uint64_t bound, bool wide)
 	if (!rc)
 		rc = gpu_run_read(r);
 	s->min = ~r->counters.not_min;
+	s->left = r->counters.left;
 	if (!rc)
 		rc = gpu_ranks_counts(k);
 	for (i = 0; i < k->size; i++)
@@ -134,7 +135,7 @@ static int collect(struct paths *s, uint64_t bound, bool wide)
 	if (!rc)
 		rc = gpu_run_read(r);
 	s->items = r->counters.items;
-	s->left = r->counters.left;
+	s->left += r->counters.left;
 	s->min = ~r->counters.not_min < s->min ? ~r->counters.not_min : s->min;
 	return rc ? rc : gpu_ranks_check(k);
 }

@@ -282,11 +282,14 @@ int gpu_run_launch_vertices(struct gpu_run *r, struct gpu_graph *graph, const ch
 			    void **args)
 {
 	struct gpu_graph some = *graph;
+	const uint64_t *row = r->g->row;
 	uint64_t part = graph->end - graph->first;
 	int rc = 0;
 
+	/* list_bytes are those of all lists, of which these vertices may have some */
 	if (gpu_run_orders(r))
-		part = (uint64_t)((double)part * 8 * GPU_WINDOW / (double)(r->gpu->placement.list_bytes + 1));
+		part = (uint64_t)((double)part * 8 * GPU_WINDOW / (double)(r->gpu->placement.list_bytes + 1) * (double)r->g->m /
+				  (double)(row[graph->end] - row[graph->first] + 1));
 	/* whole blocks, and words of bitmaps */
 	part = part / GPU_BLOCK * GPU_BLOCK + GPU_BLOCK;
 	for (; some.first < graph->end && !rc; some.first = some.end) {

@@ -18,6 +18,7 @@
 static struct fake_cuda *cuda;
 static struct fake_nccl *nccl;
 static enum gtu_ranks_exchange by;	/* what open_list() asks for */
+static bool far;			/* run_components() places lists in host memory */
 
 static void *symbol(const char *library, const char *name)
 {
@@ -35,6 +36,7 @@ static void open_fakes(void)
 	setenv("GTU_NCCL_LIBRARY", fake_built("libnccl.so.2"), 1);
 	nccl = symbol(getenv("GTU_NCCL_LIBRARY"), "fake_nccl");
 	by = GTU_EXCHANGE_NCCL;
+	far = false;
 }
 
 /* ---- Results ------------------------------------------------------------------------------------- */
@@ -471,6 +473,20 @@ TEST(long_paths)
 	}
 }
 
+/* Edges between the vertices of two ranks only. */
+static struct gtu_graph *two_sides(uint64_t n, uint64_t m)
+{
+	struct edges e = edges(n, m);
+	uint32_t *weight = test_alloc(m, 4);
+	uint64_t seed = 7;
+
+	while (e.m < m) {
+		weight[e.m] = 1 + (uint32_t)(test_random(&seed) % 64);
+		add_edge(&e, test_random(&seed) % (n / 2), n / 2 + test_random(&seed) % (n / 2));
+	}
+	return weighted_edges(e.n, e.m, e.src, e.dst, GTU_WEIGHT_U32, weight, GTU_UNDIRECTED, 4);
+}
+
 /*
  * Buckets are wider where few vertices are due. After a small bucket of a large frontier they are not: else most vertices
  * are expanded before their distance is final.
@@ -479,6 +495,7 @@ TEST(few_lists_are_read_twice)
 {
 	struct gtu_graph *g = generate((struct gtu_generate_options){ .kind = GTU_GEN_UNIFORM, .n = 1 << 16, .seed = 5,
 								      .random_weights = 64 });
+	struct gtu_graph *across = two_sides(1 << 16, 1 << 20);
 	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .source = busiest(g) };
 	uint64_t *component = test_alloc(g->n, 8), bytes;
 	double *real = test_alloc(g->n, 8);
@@ -491,11 +508,17 @@ TEST(few_lists_are_read_twice)
 	bytes = s.list_bytes;
 	/* a slice finds the giant component; a search reads most lists */
 	OK(gtu_components(over, g, &opt, component, &s, &err));
-	gtu_close(over);
 	CHECKF(s.list_bytes > 0 && s.list_bytes < g->m, "%llu bytes of a list of %llu were read for components",
 	       (unsigned long long)s.list_bytes, 4ull * g->m);
 	CHECKF(bytes > 4 * g->m && bytes < 8 * g->m, "%llu bytes of a list of %llu were read for distances",
 	       (unsigned long long)bytes, 4ull * g->m);
+	gtu_placement_destroy(over);
+	OK(gtu_placement_create(over, across, &(struct gtu_placement_options){ .edges = GTU_EDGES_PINNED }, &err));
+	opt.source = busiest(across);
+	OK(gtu_sssp(over, across, &opt, real, &s, &err));
+	gtu_close(over);
+	CHECKF(s.list_bytes < 8 * across->m, "%llu bytes of a list of %llu were read, over edges between ranks",
+	       (unsigned long long)s.list_bytes, 4ull * across->m);
 }
 
 /*
@@ -654,8 +677,6 @@ TEST(two_ranks_on_one_card)
 
 /* ---- Components ------------------------------------------------------------------------------------- */
 
-static bool far;		/* lists are in host memory */
-
 /* The components of @e over the list; returns the bytes of labels that its cards sent. *launches: the kernels that they ran. */
 static uint64_t run_components(struct edges e, unsigned edge_bytes, long *launches)
 {
@@ -743,15 +764,17 @@ TEST(components_by_slices)
 {
 	open_fakes();
 	far = true;
-	open_list("cuda:0,1,2");
-	run_components(islands(1100, 301, 0, 0), 4, NULL);
-	run_components(islands(1100, 301, 2, 3), 8, NULL);
-	run_components(islands(1100, 64, 0, 200), 4, NULL);
-	run_components(islands(1100, 550, 12, 270), 4, NULL);
-	run_components(clique(12), 4, NULL);
-	run_components(path(300), 4, NULL);
-	run_components(islands(4, 1, 1, 0), 4, NULL);
-	close_list("NCCL");
+	for (by = GTU_EXCHANGE_NCCL; by <= GTU_EXCHANGE_LOADS; by++) {
+		open_list("cuda:0,1,2");
+		run_components(islands(1100, 301, 0, 0), 4, NULL);
+		run_components(islands(1100, 301, 2, 3), 8, NULL);
+		run_components(islands(1100, 64, 0, 200), 4, NULL);
+		run_components(islands(1100, 550, 12, 270), 4, NULL);
+		run_components(clique(12), 4, NULL);
+		run_components(path(300), 4, NULL);
+		run_components(islands(4, 1, 1, 0), 4, NULL);
+		gtu_close(over);
+	}
 }
 
 /* ---- Failures ---------------------------------------------------------------------------------------- */

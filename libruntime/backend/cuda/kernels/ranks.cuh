@@ -247,7 +247,7 @@ VISIT_FORMATS(RANKS_BFS)
 
 /*
  * Send the distances below @bound of other ranks' vertices in @fell to their owners; note_min() has the smallest one
- * above it. An element of the outbox is a number and a distance, in words of 4 bytes. @settled: 0, or gets the bits of
+ * above it, and counters.left their number. An element of the outbox is a number and a distance, in words of 4 bytes. @settled: 0, or gets the bits of
  * the vertices sent.
  */
 template <typename D>
@@ -256,7 +256,7 @@ __device__ static void ranks_send(const gpu_graph &g, const D *distance, u32 *fe
 {
 	const u32 words = 1 + sizeof(D) / 4;
 	const u64 padded = ((g.n + 31) / 32 + 31) & ~31ull;
-	u64 min = ~0ull;
+	u64 min = ~0ull, stay = 0;
 
 	for (u64 w = thread_id(); w < padded; w += thread_count()) {
 		u32 left = 32 * w < g.n ? fell[w] : 0, gone = 0;
@@ -272,6 +272,7 @@ __device__ static void ranks_send(const gpu_graph &g, const D *distance, u32 *fe
 				gone |= 1u << bit;
 			else if (left && d < min)
 				min = d;
+			stay += left && !due;
 			send_warp(cut, ranks, sent, v, due, [&](u64 at, u32 id) {
 				outbox[at * words] = id;
 				outbox[at * words + 1] = (u32)d;
@@ -287,8 +288,11 @@ __device__ static void ranks_send(const gpu_graph &g, const D *distance, u32 *fe
 		}
 	}
 	min = warp_min(min);
-	if (!lane_id() && min != ~0ull)
+	stay = warp_sum(stay);
+	if (!lane_id() && stay) {
 		note_min(g, min);
+		add(&counters_of(g)->left, stay);
+	}
 }
 
 /* Take distances that another rank sent. counters.changed: a number is bad. */

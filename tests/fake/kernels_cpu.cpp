@@ -20,10 +20,10 @@
 #define HUGE_PAGE	(2u << 20)
 #define STACK_STEP	192u		/* bytes by which each of 64 stacks begins lower than the one before */
 #define SWITCH		64u		/* one atomic operation of this many lets other threads run first */
-#define PASSES		4u		/* most times that a block's warps have their turn before another block's */
+#define PASSES		4u		/* most times that a block's warps run before another block's */
 
 cpu_index threadIdx, blockIdx, gridDim, blockDim;
-/* most times that a warp's lanes run in its turn: their stacks are in the nearest cache then */
+/* most times that the lanes of one of these warps run, while their stacks are in the nearest cache */
 extern "C" { unsigned cpu_warp_passes = 16; }
 
 namespace {

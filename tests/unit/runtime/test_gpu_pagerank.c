@@ -237,17 +237,16 @@ TEST(near_edges)
 	const struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .iterations = 6 }, plain = { .unit = GTU_WITH_NONE, .iterations = 6 };
 	const struct gtu_placement_options place = { .edges = GTU_EDGES_DEVICE };
 	struct gtu_graph *g[] = { random_graph(GTU_GEN_ROAD, 14), random_graph(GTU_GEN_UNIFORM, 14) };
-	struct fake_cuda *fake;
+	/* stays loaded, with its memory */
+	struct fake_cuda *fake = dlsym(dlopen(simulated_gpu(), RTLD_NOW | RTLD_NODELETE), "fake_cuda");
 
+	fake->l2_bytes = 65536;
+	fake->watch = "pagerank_blocks_spread";
 	for (unsigned i = 0; i < LENGTH(g); i++) {
 		double *got = test_alloc(g[i]->n, 8), *want = test_alloc(g[i]->n, 8);
 
 		gtu_close(dev);
 		dev = NULL;
-		setenv("GTU_CUDA_LIBRARY", simulated_gpu(), 1);
-		fake = dlsym(dlopen(simulated_gpu(), RTLD_NOW), "fake_cuda");
-		fake->l2_bytes = 65536;
-		fake->watch = "pagerank_blocks_spread";
 		fake->watched = 0;
 		open_gpu();
 		OK(gtu_placement_create(dev, g[i], &place, &err));

@@ -247,8 +247,8 @@ VISIT_FORMATS(RANKS_BFS)
 
 /*
  * Send the distances below @bound of other ranks' vertices in @fell to their owners; note_min() has the smallest one
- * above it, and counters.left their number. An element of the outbox is a number and a distance, in words of 4 bytes. @settled: 0, or gets the bits of
- * the vertices sent.
+ * above it, and counters.left their number. An element of the outbox is a number and a distance, in words of 4 bytes.
+ * @settled: 0, or gets the bits of the vertices sent.
  */
 template <typename D>
 __device__ static void ranks_send(const gpu_graph &g, const D *distance, u32 *fell, u64 bound, u32 *settled, const u64 *cut,

@@ -100,7 +100,7 @@ TEST_F(huge, aligned_addresses)
 	char *p;
 
 	if (sizeof(p) == 4)
-		SKIP(return, "Linux aligns no addresses of 32-bit programs (since 6.8, and in 6.1.192)");
+		SKIP(return, "Linux aligns no addresses of 32-bit programs, as 6.1.192");
 	ASSERT_EQ(0, buffer_alloc(self->fd, BYTES + PAGE, &key, &offset));
 	p = map_shared(self->fd, offset, BYTES + PAGE);
 	ASSERT_NE(MAP_FAILED, p);

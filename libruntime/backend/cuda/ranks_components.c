@@ -241,7 +241,8 @@ static int join_all(struct forest *f)
 	if (rc || !f->samples)
 		return rc;
 	/* the same on all ranks: an edge is stored with both of its ends */
-	rc = gpu_components_giant(r, f->label, f->samples, &giant, &votes);
+	if (slices)
+		rc = gpu_components_giant(r, f->label, f->samples, &giant, &votes);
 	if (!rc && slices)
 		rc = gpu_components_join(r, f->label, f->queue, giant, GPU_SLICE_REST | slices);
 	return merge(f, rc);

@@ -26,7 +26,7 @@
 #define MOVING_MAX	4096u
 #define MOVING_ODD	(1u << 31)	/* the last 64 bytes of the first page do not belong to the dma-buf */
 
-/* No processor reads the memory while it is mapped, and several importers map it at a time, which DMA debugging permits so. */
+/* Several importers map the memory at a time, which DMA debugging permits so. The caches of the tests' machines are coherent. */
 #define MOVING_ATTRS	DMA_ATTR_SKIP_CPU_SYNC
 
 struct moving_word {

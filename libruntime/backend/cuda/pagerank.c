@@ -112,15 +112,15 @@ static int pass(struct pagerank *p)
 static int list_items(struct pagerank *p)
 {
 	struct gpu_run *r = &p->r;
-	uint32_t no_giant = GPU_NO_VERTEX, slice = GPU_SLICE_ALL;
-	void *args[] = { &p->first, &no_giant, &slice, &p->queue, NULL };
+	CUdeviceptr all = 0;
+	uint32_t unused = 0;
+	void *args[] = { &all, &unused, &p->queue, NULL };
 	int rc = gpu_run_allocate(r, &(struct gpu_part){ "queue", gpu_run_queue_bytes(r), &p->queue }, 1);
 
-	p->back->cache_degree = 0;
 	if (!rc)
 		rc = gpu_run_clear(r);
 	if (!rc)
-		rc = gpu_run_launch_over(r, p->back, "components_collect", NULL, true, r->graph.n, args);
+		rc = gpu_run_launch_over(r, p->back, "visit_collect", NULL, true, r->graph.n, args);
 	if (!rc)
 		rc = gpu_run_read(r);
 	p->items = r->counters.items;

@@ -103,8 +103,7 @@ static int prepare(struct pagerank *p)
 	struct gpu_ranks *k = p->k;
 	struct gpu_run *r = &k->r;
 	const uint64_t n = r->graph.n;
-	uint32_t no_giant = GPU_NO_VERTEX, slice = GPU_SLICE_ALL;
-	void *tiles[] = { &p->first, &p->tiles, NULL }, *collect[] = { &p->first, &no_giant, &slice, &p->queue, NULL };
+	void *tiles[] = { &p->first, &p->tiles, NULL };
 	int rc;
 
 	p->tiles = (r->graph.m + GPU_TILE - 1) / GPU_TILE;
@@ -116,14 +115,7 @@ static int prepare(struct pagerank *p)
 		return gpu_run_launch(r, "pagerank_tiles", NULL, false, p->tiles + 1, tiles);
 	if (!rc)
 		rc = gpu_run_allocate(r, &(struct gpu_part){ "queue", gpu_ranks_queue_bytes(k), &p->queue }, 1);
-	if (!rc)
-		rc = gpu_run_clear(r);
-	if (!rc)
-		rc = gpu_run_launch(r, "components_collect", NULL, true, n, collect);
-	if (!rc)
-		rc = gpu_run_read(r);
-	p->items = r->counters.items;
-	return rc;
+	return rc ? rc : gpu_visit_collect(r, 0, 0, p->queue, &p->items);
 }
 
 /* Divide the list of an undirected graph into blocks, if that helps all ranks. Collective. */

@@ -367,6 +367,32 @@ TEST(components_fill_no_cache)
 	CHECK_EQ(launches[1], launches[0]);
 }
 
+/* Lists shorter than a line are read together: no sector more than once, except at the ends of what a warp reads. */
+TEST(components_read_short_lists_once)
+{
+	static const struct gtu_generate_options graphs[] = {
+		{ .kind = GTU_GEN_ROAD, .n = 1 << 14 }, { .kind = GTU_GEN_UNIFORM, .n = 1 << 14, .degree = 2 },
+	};
+
+	use_fake();
+	for (unsigned i = 0; i < 2; i++) {
+		struct gtu_graph *g = generate(graphs[i]);
+		struct gtu_placement_options place = { .edges = GTU_EDGES_PINNED, .edge_bytes = 4, .gpu_memory = GTU_GPU_MEMORY_NONE };
+		uint64_t *got = test_alloc(g->n, 8), *want = test_alloc(g->n, 8);
+		struct gtu_algorithm_stats s;
+
+		OK(gpu_algorithm_run(&gpu_algorithms[2], NULL, g, GTU_WITH_NONE, 0, 0, want, NULL));
+		OK(gtu_open("cuda:0", &dev, &err));
+		OK(gtu_placement_create(dev, g, &place, &err));
+		OK(gpu_algorithm_run(&gpu_algorithms[2], dev, g, GTU_WITH_GPU, GTU_KERNEL_AUTO, 0, got, &s));
+		gpu_algorithm_check(&gpu_algorithms[2], g, got, want, "short lists");
+		CHECKF(s.list_bytes >= 4 * g->m && s.list_bytes < 5 * g->m, "%llu bytes of a list of %llu were read",
+		       (unsigned long long)s.list_bytes, 4 * (unsigned long long)g->m);
+		gtu_close(dev);
+		dev = NULL;
+	}
+}
+
 /*
  * Lists of several pieces and of more than a slice of triangles, colors of several windows, and memory
  * for the tables of a few lists of label propagation at a time.

@@ -175,23 +175,20 @@ __device__ static inline void report(const gpu_graph &g, const tally &t)
 }
 
 /*
- * Process one work item by a warp: f(valid, entry, weight) for 32 edges at a time, called by every
- * lane each time. All reads of an item are issued before the first is used, to hide the latency of
- * the link.
+ * Process the entries [s, e) of at most GPU_CHUNK bytes from the 128-byte boundary @base on by a warp: f(valid, at, entry,
+ * weight) for 32 edges at a time, called by every lane each time. All reads are issued before the first is used, to hide the
+ * latency of the link.
  */
 template <typename R, typename W, typename F>
-__device__ static inline void walk_plain(const gpu_graph &g, u64 v, u32 chunk, tally &t, F f)
+__device__ static inline void walk_entries(const gpu_graph &g, u64 base, u64 s, u64 e, tally &t, F f)
 {
-	const u64 line = 128 / sizeof(R), per = GPU_CHUNK / sizeof(R);
 	const int reads = GPU_CHUNK / 32 / sizeof(R);
-	u64 s, e, base, stop, i;
+	const u64 end = base + GPU_CHUNK / sizeof(R), stop = e < end ? e : end;
+	u64 i;
 	R entry[reads];
 	W weight[reads];
 	int k;
 
-	edges_of(g, v, &s, &e);
-	base = (s & ~(line - 1)) + chunk * per;
-	stop = e < base + per ? e : base + per;
 	count_sectors<R, W>(g, t, s > base ? s : base, stop);
 #pragma unroll
 	for (k = 0; k < reads; k++) {
@@ -207,8 +204,20 @@ __device__ static inline void walk_plain(const gpu_graph &g, u64 v, u32 chunk, t
 		if (base + k * 32 >= stop)
 			break;
 		i = base + k * 32 + lane_id();
-		f(i >= s && i < stop, entry[k], weight[k]);
+		f(i >= s && i < stop, i, entry[k], weight[k]);
 	}
+}
+
+/* Process one work item by a warp: f(valid, entry, weight), as above. */
+template <typename R, typename W, typename F>
+__device__ static inline void walk_plain(const gpu_graph &g, u64 v, u32 chunk, tally &t, F f)
+{
+	const u64 line = 128 / sizeof(R), per = GPU_CHUNK / sizeof(R);
+	u64 s, e;
+
+	edges_of(g, v, &s, &e);
+	walk_entries<R, W>(g, (s & ~(line - 1)) + chunk * per, s, e, t,
+			   [&](bool valid, u64, R entry, W weight) { f(valid, entry, weight); });
 }
 
 template <typename W, bool WEIGHED, typename F>

@@ -141,27 +141,76 @@ extern "C" __global__ void components_ask(gpu_graph g, const u32 *label, u32 *an
 		answer[i] = label[(i * 0x9e3779b97f4a7c15ull >> 16) % g.n];
 }
 
+/* Whether a list of @degree entries is read together with the lists beside it. */
+template <typename R> __device__ static inline bool is_short(u64 degree)
+{
+	return degree <= 128 / sizeof(R);
+}
+template <> __device__ inline bool is_short<compressed>(u64)
+{
+	return false;
+}
+
 /*
- * Collect work items of all vertices of a slice (kernels.h) not labeled @giant (GPU_NO_VERTEX: of all
- * vertices), except vertices whose whole list is cached. The lists of a run of 32 vertices are adjacent.
+ * Join those of a warp's 32 vertices that are @wanted with their neighbours: a lane has the list [s, e) of vertex @v. Lists of
+ * adjacent vertices are adjacent, and are read as one: short ones share lines, and a line each would be several times the list.
  */
 template <typename R>
-__device__ static void components_collect(const gpu_graph &g, const u32 *label, u32 giant, u32 slice, u64 *queue)
+__device__ static inline void join_together(const gpu_graph &g, u32 *label, u32 v, u64 s, u64 e, bool wanted, tally &t)
+{
+	u32 left = __ballot_sync(ALL_LANES, wanted);
+
+	while (left) {
+		const u32 first = (u32)__ffs((int)left) - 1, gap = ~(left >> first),
+			  last = first + (gap ? (u32)__ffs((int)gap) - 1 : 32) - 1;
+		const u64 from = __shfl_sync(ALL_LANES, s, first), to = __shfl_sync(ALL_LANES, e, last);
+
+		for (u64 base = from & ~(u64)(128 / sizeof(R) - 1); base < to; base += GPU_CHUNK / sizeof(R))
+			walk_entries<R, no_weight>(g, base, from, to, t, [&](bool valid, u64 at, R entry, no_weight) {
+				u32 owner = first, step;
+
+				for (step = 16; step; step /= 2) {
+					const u64 start = __shfl_sync(ALL_LANES, s, (owner + step) & 31);
+
+					owner += owner + step <= last && start <= at ? step : 0;
+				}
+				if (valid)
+					join(label, (v & ~31u) + owner, target_of<R>(g, entry));
+				__syncwarp();
+			});
+		left &= last == 31 ? 0 : ALL_LANES << (last + 1);
+	}
+}
+template <>
+__device__ inline void join_together<compressed>(const gpu_graph &, u32 *, u32, u64, u64, bool, tally &)
+{
+}
+
+/*
+ * Join the vertices of a slice (kernels.h) not labeled @giant (GPU_NO_VERTEX: all of them) whose lists are short, and collect
+ * work items of the others, except vertices whose whole list is cached. The lists of a run of 32 vertices are adjacent.
+ */
+template <typename R>
+__device__ static void components_collect(const gpu_graph &g, u32 *label, u32 giant, u32 slice, u64 *queue)
 {
 	const u32 slices = slice & ~GPU_SLICE_REST;
 	u64 v, s, e, padded = (g.end + GPU_BLOCK - 1) / GPU_BLOCK * GPU_BLOCK;
+	tally t = { 0, 0 };
 
 	for (v = g.first / GPU_BLOCK * GPU_BLOCK + thread_id(); v < padded; v += thread_count()) {
-		const bool mine = slice == GPU_SLICE_ALL || (v / 32 % slices == 0) == (slice == slices);
-		u32 items = 0;
+		bool wanted = v < g.n && (slice == GPU_SLICE_ALL || (v / 32 % slices == 0) == (slice == slices));
 
-		if (v < g.n && mine && (giant == GPU_NO_VERTEX || label[v] != giant)) {
+		/* the giant component may have got another label meanwhile */
+		if (wanted && giant != GPU_NO_VERTEX)
+			wanted = label_at(label, (u32)v) != giant && label_at(label, (u32)v) != label_at(label, giant);
+		s = e = 0;
+		if (wanted)
 			edges_of(g, v, &s, &e);
-			if (e - s > (v < g.cache_end ? g.cache_degree : 0))
-				items = items_of<R>(s, e);
-		}
-		push_block(queue, &counters_of(g)->items, (u32)v, items);
+		wanted = e - s > (v < g.cache_end ? g.cache_degree : 0);
+		join_together<R>(g, label, (u32)v, s, e, wanted && is_short<R>(e - s), t);
+		push_block(queue, &counters_of(g)->items, (u32)v, wanted && !is_short<R>(e - s) ? items_of<R>(s, e) : 0);
 	}
+	report(g, t);
 }
 
 template <typename R>
@@ -240,8 +289,8 @@ COMPONENTS_PLAIN(u32, 4)
 COMPONENTS_PLAIN(u64, 8)
 
 #define COMPONENTS_KERNELS(R, width)                                                               \
-	extern "C" __global__ void components_collect_##width(gpu_graph g, const u32 *label,       \
-							      u32 giant, u32 slice, u64 *queue)    \
+	extern "C" __global__ void components_collect_##width(gpu_graph g, u32 *label, u32 giant,  \
+							      u32 slice, u64 *queue)               \
 	{                                                                                          \
 		components_collect<R>(g, label, giant, slice, queue);                              \
 	}                                                                                          \

@@ -9,6 +9,7 @@
 
 #define LOOP_FROM	3		/* first level that may stay on the GPU */
 #define GROWS		8		/* levels by which a component's search has a large frontier, or ends */
+#define WARPS		64		/* warps of a multiprocessor that search lists, before one takes several */
 #define SHALLOW		16		/* levels after which a graph is deep: its last levels are for the loop */
 
 struct bfs {
@@ -75,7 +76,7 @@ static double bottom_up_cost(const struct bfs *b)
 	 */
 	cached = (double)g->cache_end / (double)g->n;
 	asks = 1 - cached + cached * pow(1 - fmin(part, 1), g->cache_degree);
-	lines = gpu_lines_to_hit(width, part, list);
+	lines = gpu_lines_to_hit(width, part, list, (double)b->unvisited * asks / (double)connected(b));
 	return (double)b->unvisited * asks * lines * LINE +
 	       (double)g->n * (8 + 4.0 * g->cache_degree * cached) * CARD_TO_LINK;
 }
@@ -196,10 +197,26 @@ static int search_lists(struct bfs *b)
 	return rc;
 }
 
+int gpu_bfs_search_left(struct gpu_run *r, struct gpu_graph *lists, CUdeviceptr left, double part, void *to[static 6])
+{
+	const uint64_t warps = (uint64_t)r->gpu->info.multiprocessors * WARPS;
+	uint64_t count = r->counters.left;
+	uint32_t per = (uint32_t)(count / warps < 1 ? 1 : count / warps < 16 ? count / warps : 16),
+		 /* entries of which one is in the frontier, nine times in ten */
+		 enough = (uint32_t)fmin(fmax(log(0.1) / log(1 - fmin(part, 0.9)), 1), 32);
+	void *args[] = { &count, &per, &enough, to[0], to[1], to[2], to[3], to[4], NULL };
+	int rc;
+
+	if (!count)
+		return 0;
+	rc = gpu_run_launch_items(r, lists, "bfs_bottom_up_list", NULL, left, (count + per - 1) / per, args);
+	return rc ? rc : gpu_run_read(r);
+}
+
 static int bottom_up_step(struct bfs *b)
 {
 	uint32_t next = b->now + 1;
-	uint64_t left;
+	const double part = (double)b->frontier_edges / (double)b->back->m;
 	void *from_cache[] = { &b->bits[0], &b->visited, &b->level, &next, &b->bits[1], &b->queue[1], NULL };
 	void *from_lists[] = { &b->bits[0], &b->visited, &b->level, &next, &b->bits[1], NULL };
 	int rc;
@@ -213,12 +230,8 @@ static int bottom_up_step(struct bfs *b)
 		rc = gpu_run_launch_vertices(b->r, b->back, "bfs_bottom_up_cached", NULL, false, from_cache);
 	if (!rc)
 		rc = gpu_run_read(b->r);
-	left = b->r->counters.left;
-	if (!rc && left) {
-		rc = gpu_run_launch_items(b->r, b->back, "bfs_bottom_up_list", NULL, b->queue[1], left, from_lists);
-		if (!rc)
-			rc = gpu_run_read(b->r);
-	}
+	if (!rc)
+		rc = gpu_bfs_search_left(b->r, b->back, b->queue[1], part, from_lists);
 	gpu_swap(b->bits);
 	b->have_bits = true;
 	b->have_queue = false;

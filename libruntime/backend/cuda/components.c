@@ -8,7 +8,6 @@
 
 #include "parts.h"
 
-#define LINE	128.0
 #define SLICES_LEAST	2	/* one slice of the lists in so many is joined first, */
 #define SLICES_MOST	32	/* at least and at most */
 #define ENOUGH	0.9		/* share of the vertices with edges in the giant component that ends the sampling */

@@ -14,12 +14,19 @@
 
 /*
  * Lines that a vertex reads until its first neighbour in the frontier, which @part of all edges leave: of
- * a list of @list lines, with entries of @width bytes.
+ * a list of @list lines, with entries of @width bytes. @asking of the vertices do; those that follow each other
+ * share a line in pairs.
  */
-static inline double gpu_lines_to_hit(double width, double part, double list)
+static inline double gpu_lines_to_hit(double width, double part, double list, double asking)
 {
-	return fmin(list, fmax(1, width / (part * LINE)));
+	return fmin(list, fmax(1, width / (part * LINE))) / (1 + fmin(asking, 1));
 }
+
+/*
+ * A bottom-up step over the lists of the r->counters.left vertices of the queue @left, when @part of all edges leave the
+ * frontier; @to: frontier's bits, visited, level, next level, bits of the next frontier, NULL. Reads the counters.
+ */
+int gpu_bfs_search_left(struct gpu_run *r, struct gpu_graph *lists, CUdeviceptr left, double part, void *to[static 6]);
 
 /* Costs of lists on the card, in bytes of its memory: measured on an H100, where a byte takes 0.3 ps, and an H200 */
 #define CARD_PASS	4.0		/* a vertex in a pass over all bits */

@@ -57,7 +57,7 @@ static enum direction direction_of(const struct search *s)
 			return PULL;
 		return mark < queue ? MARK : PUSH;
 	}
-	lines = gpu_lines_to_hit(WIDTH, part, list * WIDTH / LINE + 1);
+	lines = gpu_lines_to_hit(WIDTH, part, list * WIDTH / LINE + 1, (double)s->unvisited / (double)s->connected);
 	return (double)s->unvisited * lines * LINE + n * 8 * CARD_TO_LINK < edges * WIDTH + vertices * LINE ? PULL : PUSH;
 }
 
@@ -108,6 +108,7 @@ static int pull(struct search *s)
 	void *more[] = { &s->push.queue[1], &s->frontier, &s->push.visited, &level, &next, &found, &s->push.queue[0], NULL };
 	void *rest[] = { &s->push.queue[0], &s->frontier, &s->push.visited, &level, &next, &found, NULL };
 	void *lists[] = { &s->frontier, &s->push.visited, &level, &next, &found, NULL };
+	const double part = (double)s->frontier_edges / (double)k->run->graph->m;
 	int rc = set_front(s);
 
 	if (!rc)
@@ -128,11 +129,8 @@ static int pull(struct search *s)
 		rc = gpu_run_launch_vertices(r, &r->graph, "bfs_bottom_up_cached", NULL, false, first);
 		if (!rc)
 			rc = gpu_run_read(r);
-		if (!rc && r->counters.left) {
-			rc = gpu_run_launch_items(r, &r->graph, "bfs_bottom_up_list", NULL, s->push.queue[1], r->counters.left, lists);
-			if (!rc)
-				rc = gpu_run_read(r);
-		}
+		if (!rc)
+			rc = gpu_bfs_search_left(r, &r->graph, s->push.queue[1], part, lists);
 	}
 	turn(s);
 	return rc;

@@ -393,6 +393,26 @@ TEST(components_read_short_lists_once)
 	}
 }
 
+/* Bottom-up, a line that has the end of a list and the start of the next serves both vertices. */
+TEST(bfs_shares_lines)
+{
+	struct gtu_graph *g = generate((struct gtu_generate_options){ .kind = GTU_GEN_KRONECKER, .scale = 14, .degree = 16 });
+	const struct gtu_placement_options place = { .edges = GTU_EDGES_PINNED, .gpu_memory = GTU_GPU_MEMORY_NONE };
+	uint64_t *got = test_alloc(g->n, 8), *want = test_alloc(g->n, 8);
+	struct gtu_algorithm_stats s;
+
+	use_fake();
+	OK(gpu_algorithm_run(&gpu_algorithms[0], NULL, g, GTU_WITH_NONE, 0, 0, want, NULL));
+	OK(gtu_open("cuda:0", &dev, &err));
+	OK(gtu_placement_create(dev, g, &place, &err));
+	OK(gpu_algorithm_run(&gpu_algorithms[0], dev, g, GTU_WITH_GPU, GTU_KERNEL_AUTO, 0, got, &s));
+	gpu_algorithm_check(&gpu_algorithms[0], g, got, want, "shared lines");
+	CHECKF(10 * s.list_bytes < 9 * 32 * g->n, "%llu bytes of lists were read for %llu vertices", (unsigned long long)s.list_bytes,
+	       (unsigned long long)g->n);
+	gtu_close(dev);
+	dev = NULL;
+}
+
 /*
  * Lists of several pieces and of more than a slice of triangles, colors of several windows, and memory
  * for the tables of a few lists of label propagation at a time.
@@ -625,7 +645,7 @@ static void read_in_windows(const struct gpu_algorithm *a, const char *device, u
 
 TEST(bfs_reads_in_windows)
 {
-	read_in_windows(&gpu_algorithms[0], "cuda:0", 1 << 15, 8, 440);
+	read_in_windows(&gpu_algorithms[0], "cuda:0", 1 << 16, 8, 150);
 }
 
 TEST(sssp_reads_in_windows)
@@ -642,7 +662,7 @@ TEST(components_read_in_windows)
 /* Buckets and slices are read as by one card. */
 TEST(ranks_read_in_windows)
 {
-	read_in_windows(&gpu_algorithms[0], "cuda:0,0", 1 << 15, 8, 440);
+	read_in_windows(&gpu_algorithms[0], "cuda:0,0", 1 << 16, 8, 440);
 }
 
 TEST_MAIN

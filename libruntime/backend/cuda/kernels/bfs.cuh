@@ -191,51 +191,147 @@ extern "C" __global__ void bfs_bottom_up_cached(gpu_graph g, const u32 *frontier
 	count_reached(g, warp_sum(vertices), warp_sum(edges));
 }
 
-/* Search a plain list line by line. */
+/* Search the plain list [s, e) line by line, except in line @seen. */
 template <typename R>
-__device__ static inline bool list_hits(const gpu_graph &g, u64 v, const u32 *bits, tally &t)
+__device__ static inline bool list_hits(const gpu_graph &g, u64 s, u64 e, const u32 *bits, u64 seen, tally &t)
 {
-	const u64 line = 128 / sizeof(R), s = row_at(g, v), e = row_at(g, v + 1);
-	u64 at, mine;
+	const u64 per = 128 / sizeof(R);
+	u64 line, mine;
 	bool hit;
 
-	for (at = s & ~(line - 1); at < e; at += 32) {
-		mine = at + lane_id();
-		hit = mine >= s && mine < e && bit_at(bits, target_of<R>(g, entry_at<R>(g, mine)));
-		count_sectors<R, no_weight>(g, t, at > s ? at : s, e < at + 32 ? e : at + 32);
+	for (line = s / per; line * per < e; line++) {
+		if (line == seen)
+			continue;
+		mine = line * per + lane_id();
+		hit = lane_id() < per && mine >= s && mine < e && bit_at(bits, target_of<R>(g, entry_at<R>(g, mine)));
+		count_sectors<R, no_weight>(g, t, line * per > s ? line * per : s, e < line * per + per ? e : line * per + per);
 		if (__any_sync(ALL_LANES, hit))
 			return true;
 	}
 	return false;
 }
-template <>
-__device__ inline bool list_hits<compressed>(const gpu_graph &g, u64 v, const u32 *bits, tally &t)
+
+/* Entries of the list [s, e) in a line. */
+template <typename R> __device__ static inline u64 entries_in(u64 line, u64 s, u64 e)
 {
-	return compressed_hits(g, v, bits, t);
+	const u64 per = 128 / sizeof(R), from = s > line * per ? s : line * per, to = e < line * per + per ? e : line * per + per;
+
+	return to > from ? to - from : 0;
 }
 
+/* Whether a line has @enough entries of the list, or all. */
+template <typename R> __device__ static inline bool has_enough(u64 line, u64 s, u64 e, u32 enough)
+{
+	return entries_in<R>(line, s, e) >= (e - s < enough ? e - s : enough);
+}
+
+/* The line in which to search the list [s, e) first; [s2, e2): the one searched after it, if it is not empty. */
+template <typename R> __device__ static inline u64 first_line(u64 s, u64 e, u64 s2, u64 e2, u32 enough)
+{
+	const u64 head = s / (128 / sizeof(R)), tail = (e - 1) / (128 / sizeof(R));
+
+	if (e2 > s2 && has_enough<R>(tail, s, e, enough) && has_enough<R>(tail, s2, e2, enough))
+		return tail;
+	return head + (!has_enough<R>(head, s, e, enough) && entries_in<R>(head + 1, s, e) > entries_in<R>(head, s, e));
+}
+
+/*
+ * The lanes whose plain list [s, e) has an entry with a bit. The link serves requests, and a line has the end of one list and
+ * the start of the next: first, each list is searched in one line, if possible in one with @enough entries of it and of the
+ * list of the lane before or after it.
+ */
 template <typename R>
-__device__ static void bfs_bottom_up_list(const gpu_graph &g, const u64 *left, u64 count,
+__device__ static inline u32 lists_hit(const gpu_graph &g, u64 s, u64 e, const u32 *bits, u32 enough, tally &t)
+{
+	const u64 per = 128 / sizeof(R), none = ~0ull;
+	const u32 all = __ballot_sync(ALL_LANES, e > s);
+	u64 line = none, seen = none, from = 0, to = 0;
+	u32 hits = 0, owner = 32, left;
+	auto search = [&](void) {
+		u32 hit = owner < 32 && bit_at(bits, target_of<R>(g, entry_at<R>(g, line * per + lane_id()))) ? 1u << owner : 0;
+
+		for (int d = 16; d; d >>= 1)
+			hit |= __shfl_xor_sync(ALL_LANES, hit, d);
+		hits |= hit;
+		count_sectors<R, no_weight>(g, t, from, to);
+	};
+
+	for (left = all; left; left &= left - 1) {
+		const u32 i = (u32)__ffs((int)left) - 1, next = left & (left - 1) ? (u32)__ffs((int)(left & (left - 1))) - 1 : i;
+		const u64 si = __shfl_sync(ALL_LANES, s, i), ei = __shfl_sync(ALL_LANES, e, i),
+			  sn = __shfl_sync(ALL_LANES, s, next), en = __shfl_sync(ALL_LANES, e, next);
+
+		if (line == none || !has_enough<R>(line, si, ei, enough)) {
+			search();
+			line = first_line<R>(si, ei, sn, next == i ? sn : en, enough);
+			from = none;
+			to = 0;
+			owner = 32;
+		}
+		from = si < from ? si : from;
+		from = from > line * per ? from : line * per;
+		to = ei > to ? ei : to;
+		to = to < line * per + per ? to : line * per + per;
+		if (lane_id() < per && line * per + lane_id() >= si && line * per + lane_id() < ei)
+			owner = i;
+		if (lane_id() == i)
+			seen = line;
+	}
+	search();
+	for (left = all & ~hits; left; left &= left - 1) {
+		const u32 i = (u32)__ffs((int)left) - 1;
+
+		if (list_hits<R>(g, __shfl_sync(ALL_LANES, s, i), __shfl_sync(ALL_LANES, e, i), bits,
+				 __shfl_sync(ALL_LANES, seen, i), t))
+			hits |= 1u << i;
+	}
+	return hits;
+}
+
+/* The lanes whose vertex @v has a neighbour with a bit; [s, e): its list, or an empty one. */
+template <typename R>
+__device__ static inline u32 vertices_hit(const gpu_graph &g, u32, u64 s, u64 e, const u32 *bits, u32 enough, tally &t)
+{
+	return lists_hit<R>(g, s, e, bits, enough, t);
+}
+template <>
+__device__ inline u32 vertices_hit<compressed>(const gpu_graph &g, u32 v, u64 s, u64 e, const u32 *bits, u32, tally &t)
+{
+	u32 hits = 0, left = __ballot_sync(ALL_LANES, e > s);
+
+	for (; left; left &= left - 1) {
+		const u32 i = (u32)__ffs((int)left) - 1;
+
+		if (compressed_hits(g, __shfl_sync(ALL_LANES, v, i), bits, t))
+			hits |= 1u << i;
+	}
+	return hits;
+}
+
+/* Bottom-up step over the lists of the @count vertices of @left, by a warp for @per (at most 32) of them. */
+template <typename R>
+__device__ static void bfs_bottom_up_list(const gpu_graph &g, const u64 *left, u64 groups, u64 count, u32 per, u32 enough,
 				  const u32 *frontier, u32 *visited, u32 *level, u32 next,
 				  u32 *frontier_next)
 {
 	u64 vertices = 0, edges = 0;
 	tally t = { 0, 0 };
 
-	each_in_order(g, count, [&](u64 i) {
-		const u32 v = (u32)left[i];
+	each_in_order(g, groups, [&](u64 group) {
+		const bool asks = lane_id() < per && group * per + lane_id() < count;
+		const u32 v = asks ? (u32)left[group * per + lane_id()] : 0;
+		const u64 s = asks ? row_at(g, v) : 0, e = asks ? row_at(g, v + 1ull) : 0;
 
-		if (list_hits<R>(g, v, frontier, t)) {
+		if (vertices_hit<R>(g, v, s, e, frontier, enough, t) >> lane_id() & 1) {
 			vertices++;
-			edges += row_at(g, v + 1ull) - row_at(g, v);
-			if (!lane_id()) {
-				level[v] = next;
-				atomicOr(&visited[v >> 5], 1u << (v & 31));
-				atomicOr(&frontier_next[v >> 5], 1u << (v & 31));
-			}
+			edges += e - s;
+			level[v] = next;
+			atomicOr(&visited[v >> 5], 1u << (v & 31));
+			atomicOr(&frontier_next[v >> 5], 1u << (v & 31));
 		}
+		__syncwarp();
 	});
-	count_reached(g, vertices, edges);
+	count_reached(g, warp_sum(vertices), warp_sum(edges));
 	report(g, t);
 }
 
@@ -250,11 +346,13 @@ __device__ static void bfs_bottom_up_list(const gpu_graph &g, const u64 *left, u
 	{                                                                                          \
 		bfs_top_down<R>(g, queue, count, visited, level, next, out);                           \
 	}                                                                                          \
-	extern "C" __global__ void bfs_bottom_up_list_##width(gpu_graph g, const u64 *left, u64 count,     \
+	extern "C" __global__ void bfs_bottom_up_list_##width(gpu_graph g, const u64 *left, u64 groups,    \
+						      u64 count, u32 per, u32 enough,              \
 						      const u32 *frontier, u32 *visited,           \
 						      u32 *level, u32 next, u32 *frontier_next)    \
 	{                                                                                          \
-		bfs_bottom_up_list<R>(g, left, count, frontier, visited, level, next, frontier_next);      \
+		bfs_bottom_up_list<R>(g, left, groups, count, per, enough, frontier, visited, level, next, \
+				      frontier_next);                                              \
 	}
 
 BFS_KERNELS(u32, 4)

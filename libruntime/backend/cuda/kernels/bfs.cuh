@@ -308,7 +308,7 @@ __device__ inline u32 vertices_hit<compressed>(const gpu_graph &g, u32 v, u64 s,
 	return hits;
 }
 
-/* Bottom-up step over the lists of the @count vertices of @left, by a warp for @per (at most 32) of them. */
+/* Bottom-up step over the lists of the @count vertices of @left, @per (at most 32) by a warp. */
 template <typename R>
 __device__ static void bfs_bottom_up_list(const gpu_graph &g, const u64 *left, u64 groups, u64 count, u32 per, u32 enough,
 				  const u32 *frontier, u32 *visited, u32 *level, u32 next,

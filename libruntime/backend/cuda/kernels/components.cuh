@@ -187,7 +187,7 @@ __device__ inline void join_together<compressed>(const gpu_graph &, u32 *, u32, 
 }
 
 /*
- * Join the vertices of a slice (kernels.h) not labeled @giant (GPU_NO_VERTEX: all of them) whose lists are short, and collect
+ * Join the vertices of a slice (kernels.h) not labeled @giant (GPU_NO_VERTEX: all) whose lists are short, and collect
  * work items of the others, except vertices whose whole list is cached. The lists of a run of 32 vertices are adjacent.
  */
 template <typename R>

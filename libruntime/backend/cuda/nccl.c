@@ -56,8 +56,6 @@ void gtu_nccl_load(struct nccl *n)
 	memset(n, 0, sizeof(*n));
 	if (!library || !*library)
 		library = LIBRARY;
-	/* the multicast of NVLink switches has hung hosts: it stays off unless the user asks for it */
-	setenv("NCCL_NVLS_ENABLE", "0", 0);
 	/* the library stays: it has threads of its own */
 	n->library = dlopen(library, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 	if (!n->library) {

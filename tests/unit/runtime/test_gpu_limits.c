@@ -671,8 +671,8 @@ TEST(components_read_in_windows)
 }
 
 /*
- * The queue of a rank ascends, as that of one card. Half of the list is little more than what the simulated warps search at a
- * time, so that any share of the reads may be far apart: up to 444 in 1000 were.
+ * The queue of a rank ascends, as that of one card. Its reads may be far apart: the simulated warps search most of its half of
+ * the list at a time.
  */
 TEST(ranks_read_in_windows)
 {

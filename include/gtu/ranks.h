@@ -135,7 +135,7 @@ const char *gtu_ranks_link(const struct gtu_device *dev);
 /* How GPUs as ranks exchange data. */
 enum gtu_ranks_exchange {
 	GTU_EXCHANGE_AUTO,		/* loads, else NCCL, else copies, else host memory */
-	GTU_EXCHANGE_NCCL,
+	GTU_EXCHANGE_NCCL,		/* if the program set $NCCL_NVLS_ENABLE, before it started threads: 0 is safe */
 	GTU_EXCHANGE_COPIES,		/* between the cards of one process */
 	GTU_EXCHANGE_LOADS,		/* kernels read the memory of other cards of the process */
 	GTU_EXCHANGE_HOST		/* through host memory and the functions of struct gtu_ranks */

@@ -2,6 +2,7 @@
 /* The gtu tool: finds the verb and runs it. */
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -173,6 +174,8 @@ int main(int argc, char **argv)
 {
 	int code;
 
+	/* NCCL's multicast by NVLink switches has hung hosts: only on request. Set before there are threads that read it. */
+	setenv("NCCL_NVLS_ENABLE", "0", 0);
 	/* at the limit on file sizes, let write() fail so that incomplete files are removed */
 	signal(SIGXFSZ, SIG_IGN);
 	code = run_tool(argc, argv);

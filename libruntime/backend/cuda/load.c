@@ -89,11 +89,6 @@ int gtu_cuda_load(struct cuda_api *api, const char *library, int major, struct g
 	int rc;
 
 	memset(api, 0, sizeof(*api));
-	/*
-	 * NCCL's multicast by NVLink switches has hung hosts: it stays off unless the user asks for it. Not where NCCL is
-	 * loaded: then a thread of each card reads the environment.
-	 */
-	setenv("NCCL_NVLS_ENABLE", "0", 0);
 	if (!library)
 		library = secure_getenv(DRIVER_VARIABLE);
 	if (!library || !*library)

@@ -9,6 +9,7 @@
 
 #define LIBRARY "libnccl.so.2"
 #define LIBRARY_VARIABLE "GTU_NCCL_LIBRARY"
+#define MULTICAST_VARIABLE "NCCL_NVLS_ENABLE"
 
 static bool find_calls(struct nccl *n, const char *library)
 {
@@ -54,6 +55,12 @@ void gtu_nccl_load(struct nccl *n)
 	const char *library = secure_getenv(LIBRARY_VARIABLE);
 
 	memset(n, 0, sizeof(*n));
+	/* a library cannot set a variable safely: another thread may be reading the environment */
+	if (!getenv(MULTICAST_VARIABLE)) {
+		snprintf(n->missing, sizeof(n->missing), MULTICAST_VARIABLE " is not set: NCCL would use multicast by NVLink switches, "
+			 "which has hung hosts; set it to 0 before the program starts threads");
+		return;
+	}
 	if (!library || !*library)
 		library = LIBRARY;
 	/* the library stays: it has threads of its own */

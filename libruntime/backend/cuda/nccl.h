@@ -51,7 +51,7 @@ struct nccl {
 	const char *(*ncclGetLastError)(ncclComm_t comm);
 };
 
-/* Load $GTU_NCCL_LIBRARY, else "libnccl.so.2". */
+/* Load $GTU_NCCL_LIBRARY, else "libnccl.so.2", if $NCCL_NVLS_ENABLE says whether NCCL may use multicast. */
 void gtu_nccl_load(struct nccl *n);
 int gtu_nccl_fail(const struct nccl *n, ncclComm_t comm, ncclResult_t rc, struct gtu_error *err, const char *call);
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "gtu/gpu.h"
+#include "gtu/ranks.h"
 #include "gpu_algorithms.h"
 #include "tests/fake/built.h"
 #include "tests/fake/cpu_kernels.h"
@@ -564,13 +565,31 @@ TEST(registered_in_parts)
 	munmap((void *)far.col, far.m * far.edge_bytes);
 }
 
-/* A run over several cards has a thread for each, and another thread may read the environment at any time. */
+/*
+ * A thread of another library may read the environment at any time: the runtime sets no variable, and
+ * does without NCCL where none says whether it may use multicast.
+ */
 TEST(runs_leave_the_environment)
 {
+	struct gtu_graph *g = subject();
+	uint64_t *got = test_alloc(g->n, 8 * TEST_FEATURES), *want = test_alloc(g->n, 8 * TEST_FEATURES);
+	char *before[512];
+	size_t i, n;
+
 	use_fake();
 	unsetenv("NCCL_NVLS_ENABLE");
+	for (n = 0; n < LENGTH(before) && environ[n]; n++)
+		before[n] = environ[n];
+	CHECK(n && n < LENGTH(before));
+	OK(run(&gpu_algorithms[0], NULL, g, GTU_WITH_NONE, want));
 	OK(gtu_open("cuda:0,0", &dev, &err));
-	CHECKF(getenv("NCCL_NVLS_ENABLE"), "the variable is set later than the devices are opened");
+	OK(run(&gpu_algorithms[0], dev, g, GTU_WITH_GPU, got));
+	gpu_algorithm_check(&gpu_algorithms[0], g, got, want, "over two ranks");
+	for (i = 0; i < n; i++)
+		CHECKF(environ[i] == before[i], "a run changes %s to %s", before[i], environ[i]);
+	CHECKF(!environ[n], "a run sets %s", environ[n]);
+	CHECKF(strstr(gtu_ranks_link(dev), "copies between the cards, without NCCL: NCCL_NVLS_ENABLE is not set"),
+	       "they exchange by %s", gtu_ranks_link(dev));
 	gtu_close(dev);
 	dev = NULL;
 }

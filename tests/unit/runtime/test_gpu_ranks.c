@@ -33,6 +33,7 @@ static void open_fakes(void)
 	setenv("GTU_CUDA_LIBRARY", simulated_gpu(), 1);
 	setenv("FAKE_CUDA_DEVICES", "8", 1);
 	cuda = symbol(getenv("GTU_CUDA_LIBRARY"), "fake_cuda");
+	setenv("NCCL_NVLS_ENABLE", "0", 1);
 	setenv("GTU_NCCL_LIBRARY", fake_built("libnccl.so.2"), 1);
 	nccl = symbol(getenv("GTU_NCCL_LIBRARY"), "fake_nccl");
 	by = GTU_EXCHANGE_NCCL;

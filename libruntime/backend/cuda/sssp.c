@@ -167,7 +167,7 @@ int gpu_numbers_expand(struct gpu_run *r, const struct gpu_distances *d, struct 
 		       bool pulls, uint64_t left)
 {
 	void *push[] = { &n->number, NULL }, *pull[] = { &n->number, &n->open, &n->bucket, &queue, NULL },
-	     *longs[] = { &queue, &n->number, &n->bucket, NULL };
+	     *longs[] = { &n->number, &n->bucket, NULL };
 	char kernel[sizeof(d->kernel) + 12];
 	int rc;
 
@@ -175,9 +175,12 @@ int gpu_numbers_expand(struct gpu_run *r, const struct gpu_distances *d, struct 
 	if (!pulls)
 		return gpu_run_launch_items(r, &r->graph, "sssp_push", kernel, queue, items, push);
 	rc = gpu_run_clear(r);
-	if (!rc)
+	if (!rc && r->gpu->placement.edges == GTU_EDGES_DEVICE)
 		rc = gpu_run_launch(r, "sssp_pull", kernel, true, r->graph.n / 4 + 1, pull);
-	return rc ? rc : gpu_run_launch(r, "sssp_pull_long", kernel, true, left, longs);
+	else if (!rc)
+		rc = gpu_run_launch_vertices(r, &r->graph, "sssp_pull_list", kernel, true, pull);
+	/* an item has an edge */
+	return rc ? rc : gpu_run_launch_items(r, &r->graph, "sssp_pull_long", kernel, queue, left, longs);
 }
 
 bool gpu_smalls(struct gpu_smalls *s, uint64_t items, uint64_t left)
@@ -199,9 +202,13 @@ static int run_finals(struct sssp *s, bool *done)
 	struct gpu_numbers *n = &s->numbers;
 	struct gpu_smalls smalls = { 0 };
 	uint32_t width = (uint32_t)distance_above(s->of.type, 0, s->of.delta), above = 0;
-	uint64_t base = 0, left = r->graph.m, edges;
-	void *next[] = { &n->number, &above, &width, &base, &s->distance, &s->queue, &n->open, &n->bucket, NULL },
-	     *flush[] = { &n->number, &base, &s->distance, NULL };
+	uint64_t base = 0, left = r->graph.m, edges, due;
+	/* the queue of lists in host memory is made in order, from the bits, if the bucket is pushed */
+	const bool orders = gpu_run_orders(r);
+	CUdeviceptr queue = orders ? 0 : s->queue;
+	void *next[] = { &n->number, &above, &width, &base, &s->distance, &queue, &n->open, &n->bucket, NULL },
+	     *collect[] = { &n->bucket, &s->queue, NULL }, *flush[] = { &n->number, &base, &s->distance, NULL };
+	bool pulls;
 	int rc;
 
 	for (;;) {
@@ -213,20 +220,30 @@ static int run_finals(struct sssp *s, bool *done)
 			rc = gpu_run_launch(r, "sssp_bucket", gpu_numbers_suffix(n), true, r->graph.n / 8 + 64, next);
 		if (!rc)
 			rc = gpu_run_read(r);
-		*done = !r->counters.items && !r->counters.left;
+		due = orders ? r->counters.vertices : r->counters.items;
+		*done = !due && !r->counters.left;
 		if (rc || *done)
 			return rc;
-		if (!r->counters.items) {
+		if (!due) {
 			above = (uint32_t)~r->counters.not_min - 1;
 			base += above;
 			continue;
 		}
-		if (gpu_smalls(&smalls, r->counters.items, r->counters.left))
+		if (gpu_smalls(&smalls, due, r->counters.left))
 			break;
 		edges = r->counters.edges;
 		left -= edges < left ? edges : left;
-		rc = gpu_numbers_expand(r, &s->of, n, s->queue, r->counters.items, r->undirected && gpu_numbers_pull(r, edges, left),
-					left);
+		pulls = r->undirected && gpu_numbers_pull(r, edges, left);
+		if (orders && !pulls) {
+			rc = gpu_run_clear(r);
+			if (!rc)
+				rc = gpu_run_launch_vertices(r, &r->graph, "visit_collect_bits", NULL, true, collect);
+			if (!rc)
+				rc = gpu_run_read(r);
+			due = r->counters.items;
+		}
+		if (!rc)
+			rc = gpu_numbers_expand(r, &s->of, n, s->queue, due, pulls, left);
 		if (rc)
 			return rc;
 		r->stats->iterations++;
@@ -316,7 +333,7 @@ static int prepare(struct sssp *s)
 	uint64_t n = r->graph.n, zero = 0, source = r->opt->source;
 	uint32_t width = s->of.width;
 	bool paper_kernels = r->opt->kernel != GTU_KERNEL_AUTO;
-	bool settles = s->once && !paper_kernels && r->gpu->placement.edges == GTU_EDGES_DEVICE;
+	const bool finals = s->once && !paper_kernels, settles = finals && r->gpu->placement.edges == GTU_EDGES_DEVICE;
 	uint8_t one = 1;
 	const struct gpu_part part[] = {
 		{ "distances", n * width, &s->distance }, { "expanded vertices", n * width, &s->expanded },
@@ -334,7 +351,7 @@ static int prepare(struct sssp *s)
 		rc = gpu_run_allocate(r, &settled, 1);
 	if (!rc && settles)
 		rc = gpu_fill(r->gpu, s->settled, 0, settled.bytes, r->err);
-	if (settles && r->gpu->placement.edge_bytes && r->whole)
+	if (finals && r->gpu->placement.edge_bytes && r->whole)
 		gpu_numbers_choose(&s->numbers, &s->of, r->gpu->placed.weight_max);
 	if (!rc && s->numbers.bits)
 		rc = gpu_numbers_begin(r, &s->numbers, r->undirected);

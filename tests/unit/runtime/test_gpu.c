@@ -253,14 +253,16 @@ TEST(one_vertex) { check_random(1, 3, GTU_WEIGHT_U32, GTU_UNDIRECTED, 4); }
 TEST(no_edges) { check_random(40, 0, GTU_WEIGHT_NONE, GTU_UNDIRECTED, 4); }
 
 /*
- * Shortest paths whose lists are on the card, in buckets of final distances: lists that end loops on the GPU, so that
- * buckets are pushed and pulled, and vertices with short lists, which are pulled by lanes.
+ * Shortest paths in buckets of final distances: lists that end loops on the GPU, so that buckets are pushed and pulled, and
+ * vertices with short lists, which are pulled by lanes, or read together over the link.
  */
 TEST(final_distances)
 {
 	static const struct gtu_placement_options place[] = {
 		{ .edges = GTU_EDGES_DEVICE }, { .edges = GTU_EDGES_DEVICE, .edge_bytes = 8 },
-		{ .edges = GTU_EDGES_DEVICE, .separate_weights = 1 },
+		{ .edges = GTU_EDGES_DEVICE, .separate_weights = 1 }, { .edges = GTU_EDGES_PINNED },
+		{ .edges = GTU_EDGES_PINNED, .edge_bytes = 8, .gpu_memory = 4096 },
+		{ .edges = GTU_EDGES_PINNED, .separate_weights = 1 },
 	};
 	const uint64_t n = 500, dense = 300, m = 60000;
 	uint64_t state = 11, i, k, *weight = test_alloc(m, 8), *want = test_alloc(n, 8), *got = test_alloc(n, 8);

@@ -394,6 +394,33 @@ TEST(components_read_short_lists_once)
 	}
 }
 
+/* Over the link, too, a large bucket is pulled by the vertices that are left, so that less than the list is read. */
+TEST(sssp_pulls_lists)
+{
+	const struct gtu_placement_options place = { .edges = GTU_EDGES_PINNED, .gpu_memory = GTU_GPU_MEMORY_NONE };
+	static const uint32_t kind[] = { GTU_GEN_KRONECKER, GTU_GEN_UNIFORM };
+
+	use_fake();
+	for (unsigned k = 0; k < 2; k++) {
+		struct gtu_graph *g = generate((struct gtu_generate_options){ .kind = kind[k], .scale = 14, .n = k << 14, .degree = 16,
+									      .random_weights = 65 });
+		uint64_t *got = test_alloc(g->n, 8), *want = test_alloc(g->n, 8);
+		struct gtu_algorithm_stats s;
+
+		for (uint64_t i = 0; i < g->m; i++)
+			((uint32_t *)g->weight)[i] += 7;
+		OK(gpu_algorithm_run(&gpu_algorithms[1], NULL, g, GTU_WITH_NONE, 0, 0, want, NULL));
+		OK(gtu_open("cuda:0", &dev, &err));
+		OK(gtu_placement_create(dev, g, &place, &err));
+		OK(gpu_algorithm_run(&gpu_algorithms[1], dev, g, GTU_WITH_GPU, GTU_KERNEL_AUTO, 0, got, &s));
+		gpu_algorithm_check(&gpu_algorithms[1], g, got, want, "pulled lists");
+		CHECKF(s.list_bytes < 4 * g->m * 19 / 20, "%llu bytes of a list of %llu were read", (unsigned long long)s.list_bytes,
+		       4 * (unsigned long long)g->m);
+		gtu_close(dev);
+		dev = NULL;
+	}
+}
+
 /* Bottom-up, a line that has the end of a list and the start of the next serves both vertices. */
 TEST(bfs_shares_lines)
 {

@@ -208,6 +208,36 @@ __device__ static inline void walk_entries(const gpu_graph &g, u64 base, u64 s, 
 	}
 }
 
+/*
+ * The same over the lists [s, e) of those of a warp's lanes that are @wanted, which have adjacent vertices: f(valid, owner, entry,
+ * weight), with the lane that has the list. Lists of adjacent vertices are adjacent, and are read as one: short ones share
+ * lines, and a line each would be several times the list.
+ */
+template <typename R, typename W, typename F>
+__device__ static inline void walk_together(const gpu_graph &g, u64 s, u64 e, bool wanted, tally &t, F f)
+{
+	u32 left = __ballot_sync(ALL_LANES, wanted);
+
+	while (left) {
+		const u32 first = (u32)__ffs((int)left) - 1, gap = ~(left >> first),
+			  last = first + (gap ? (u32)__ffs((int)gap) - 1 : 32) - 1;
+		const u64 from = __shfl_sync(ALL_LANES, s, first), to = __shfl_sync(ALL_LANES, e, last);
+
+		for (u64 base = from & ~(u64)(128 / sizeof(R) - 1); base < to; base += GPU_CHUNK / sizeof(R))
+			walk_entries<R, W>(g, base, from, to, t, [&](bool valid, u64 at, R entry, W weight) {
+				u32 owner = first, step;
+
+				for (step = 16; step; step /= 2) {
+					const u64 start = __shfl_sync(ALL_LANES, s, (owner + step) & 31);
+
+					owner += owner + step <= last && start <= at ? step : 0;
+				}
+				f(valid, owner, entry, weight);
+			});
+		left &= last == 31 ? 0 : ALL_LANES << (last + 1);
+	}
+}
+
 /* Process one work item by a warp: f(valid, entry, weight), as above. */
 template <typename R, typename W, typename F>
 __device__ static inline void walk_plain(const gpu_graph &g, u64 v, u32 chunk, tally &t, F f)

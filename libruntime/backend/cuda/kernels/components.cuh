@@ -151,35 +151,15 @@ template <> __device__ inline bool is_short<compressed>(u64)
 	return false;
 }
 
-/*
- * Join those of a warp's 32 vertices that are @wanted with their neighbours: a lane has the list [s, e) of vertex @v. Lists of
- * adjacent vertices are adjacent, and are read as one: short ones share lines, and a line each would be several times the list.
- */
+/* Join those of a warp's 32 vertices that are @wanted with their neighbours: a lane has the list [s, e) of vertex @v. */
 template <typename R>
 __device__ static inline void join_together(const gpu_graph &g, u32 *label, u32 v, u64 s, u64 e, bool wanted, tally &t)
 {
-	u32 left = __ballot_sync(ALL_LANES, wanted);
-
-	while (left) {
-		const u32 first = (u32)__ffs((int)left) - 1, gap = ~(left >> first),
-			  last = first + (gap ? (u32)__ffs((int)gap) - 1 : 32) - 1;
-		const u64 from = __shfl_sync(ALL_LANES, s, first), to = __shfl_sync(ALL_LANES, e, last);
-
-		for (u64 base = from & ~(u64)(128 / sizeof(R) - 1); base < to; base += GPU_CHUNK / sizeof(R))
-			walk_entries<R, no_weight>(g, base, from, to, t, [&](bool valid, u64 at, R entry, no_weight) {
-				u32 owner = first, step;
-
-				for (step = 16; step; step /= 2) {
-					const u64 start = __shfl_sync(ALL_LANES, s, (owner + step) & 31);
-
-					owner += owner + step <= last && start <= at ? step : 0;
-				}
-				if (valid)
-					join(label, (v & ~31u) + owner, target_of<R>(g, entry));
-				__syncwarp();
-			});
-		left &= last == 31 ? 0 : ALL_LANES << (last + 1);
-	}
+	walk_together<R, no_weight>(g, s, e, wanted, t, [&](bool valid, u32 owner, R entry, no_weight) {
+		if (valid)
+			join(label, (v & ~31u) + owner, target_of<R>(g, entry));
+		__syncwarp();
+	});
 }
 template <>
 __device__ inline void join_together<compressed>(const gpu_graph &, u32 *, u32, u64, u64, bool, tally &)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shortest paths over lists on the card, in buckets no wider than the least weight. All distances below the bucket's
+ * Shortest paths in buckets no wider than the least weight. All distances below the bucket's
  * bound are final, so a vertex is expanded once, and those above it lie within the greatest weight. A number T of one or
  * two bytes has them: 0 for a final distance, 1 + the distance above the bucket's base, or the greatest number for none.
  * These fit into the L2 cache, where distances do not, and an edge reads one at random.
@@ -118,7 +118,7 @@ template <typename T> __device__ static void sssp_numbers(const gpu_graph &g, co
 /*
  * Begin the bucket of @width from @base on, which is @above that of the numbers: distances below are final. Queue its
  * vertices, store their distances and set their bits in @bucket, and those of vertices whose distance is not final in @open
- * (both may be 0). All of the run's range: lower(base, fours, x) lowers numbers that read_groups() has read, where another
+ * (@queue may be 0, and both bitmaps). All of the run's range: lower(base, fours, x) lowers numbers that read_groups() has read, where another
  * card has found lower ones.
  * counters.edges: the sum of the bucket's degrees; .left: vertices reached beyond it; note_min(): the least of their numbers.
  */
@@ -173,6 +173,8 @@ __device__ static void sssp_bucket(const gpu_graph &g, T *numbers, u32 above, u3
 			edges += e[k] - s[k];
 			vertices++;
 		}
+		if (!queue)
+			return;
 		at = stage_reserve(q, items, &staged);
 #pragma unroll
 		for (k = 0; k < 4; k++) {
@@ -328,14 +330,42 @@ __device__ static void sssp_pull(const gpu_graph &g, T *numbers, const u32 *open
 	report_lanes(g, t);
 }
 
-/* The same for the items that it queued; counters.items counts them. */
+/* The same for the run's range of vertices and lists in host memory, read in order. */
 template <typename R, typename W, typename S, typename T>
-__device__ static void sssp_pull_long(const gpu_graph &g, const u64 *queue, T *numbers, const u32 *bucket)
+__device__ static void sssp_pull_list(const gpu_graph &g, T *numbers, const u32 *open, const u32 *bucket, u64 *longs)
 {
-	const u64 count = counters_of(g)->items;
+	const u64 padded = (g.end + GPU_BLOCK - 1) / GPU_BLOCK * GPU_BLOCK;
 	tally t = { 0, 0 };
 
-	for (u64 i = thread_id() / 32; i < count; i += thread_count() / 32) {
+	for (u64 v = g.first / GPU_BLOCK * GPU_BLOCK + thread_id(); v < padded; v += thread_count()) {
+		u64 s = 0, e = 0;
+		bool longer;
+
+		if (v < g.end && bit_at(open, (u32)v))
+			edges_of(g, v, &s, &e);
+		longer = e - s > TEAM_MOST;
+		walk_together<R, W>(g, s, e, e > s && !longer, t, [&](bool valid, u32 owner, R entry, W weight) {
+			const u32 to = target_of<R>(g, entry), own = (u32)(v & ~31ull) + owner;
+
+			if (valid && bit_at(bucket, to))
+				lower_number<T>(numbers, own, S::template plus<R, W>(g, numbers[to], entry, weight),
+						((const u32 *)numbers)[own / (4 / sizeof(T))]);
+			__syncwarp();
+		});
+		if (__syncthreads_or(longer))
+			push_block(longs, &counters_of(g)->items, (u32)v, longer ? items_of<R>(s, e) : 0);
+	}
+	report(g, t);
+}
+
+/* The same for the items that these queued: counters.items, at most @most. */
+template <typename R, typename W, typename S, typename T>
+__device__ static void sssp_pull_long(const gpu_graph &g, const u64 *queue, u64 most, T *numbers, const u32 *bucket)
+{
+	const u64 queued = counters_of(g)->items;
+	tally t = { 0, 0 };
+
+	each_in_order(g, queued < most ? queued : most, [&](u64 i) {
 		const u32 v = (u32)queue[i];
 		u32 least = ~0u, other;
 
@@ -355,7 +385,7 @@ __device__ static void sssp_pull_long(const gpu_graph &g, const u64 *queue, T *n
 		}
 		if (!lane_id())
 			lower_number<T>(numbers, v, least, ((const u32 *)numbers)[v / (4 / sizeof(T))]);
-	}
+	});
 	report(g, t);
 }
 
@@ -394,10 +424,15 @@ SSSP_FLUSH(uint16_t, 16)
 	{                                                                                          \
 		sssp_pull<R, W, S, T>(g, numbers, open, bucket, longs);                            \
 	}                                                                                          \
-	extern "C" __global__ void sssp_pull_long_##name(gpu_graph g, const u64 *queue, T *numbers, \
-							 const u32 *bucket)                        \
+	extern "C" __global__ void sssp_pull_list_##name(gpu_graph g, T *numbers, const u32 *open, \
+							 const u32 *bucket, u64 *longs)            \
 	{                                                                                          \
-		sssp_pull_long<R, W, S, T>(g, queue, numbers, bucket);                             \
+		sssp_pull_list<R, W, S, T>(g, numbers, open, bucket, longs);                       \
+	}                                                                                          \
+	extern "C" __global__ void sssp_pull_long_##name(gpu_graph g, const u64 *queue, u64 most,  \
+							 T *numbers, const u32 *bucket)            \
+	{                                                                                          \
+		sssp_pull_long<R, W, S, T>(g, queue, most, numbers, bucket);                       \
 	}
 #define SSSP_FINALS(R, W, S, name)                                                                 \
 	SSSP_FINAL(R, W, S, uint8_t, name##_8)                                                     \

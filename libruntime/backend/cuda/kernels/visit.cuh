@@ -99,6 +99,14 @@ template <typename T> __device__ static inline T warp_min(T x)
 		collect<R>(g, queue, [&](u32 v) { return !state || state[v] == value; });          \
 	}
 
+/* Queue all vertices with a bit. */
+#define VISIT_COLLECT_BITS(R, format)                                                              \
+	extern "C" __global__ void visit_collect_bits_##format(gpu_graph g, const u32 *bits, u64 *queue) \
+	{                                                                                          \
+		collect<R>(g, queue, [&](u32 v) { return bit_at(bits, v); });                      \
+	}
+
 VISIT_FORMATS(VISIT_COLLECT)
+VISIT_FORMATS(VISIT_COLLECT_BITS)
 
 #endif

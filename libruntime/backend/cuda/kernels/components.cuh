@@ -144,7 +144,7 @@ extern "C" __global__ void components_ask(gpu_graph g, const u32 *label, u32 *an
 /* Whether a list of @degree entries is read together with the lists beside it. */
 template <typename R> __device__ static inline bool is_short(u64 degree)
 {
-	return degree <= 128 / sizeof(R);
+	return degree <= GPU_CHUNK / sizeof(R);
 }
 template <> __device__ inline bool is_short<compressed>(u64)
 {
@@ -168,18 +168,21 @@ __device__ inline void join_together<compressed>(const gpu_graph &, u32 *, u32, 
 
 /*
  * Join the vertices of a slice (kernels.h) not labeled @giant (GPU_NO_VERTEX: all) whose lists are short, and collect
- * work items of the others, except vertices whose whole list is cached. The lists of a run of 32 vertices are adjacent.
+ * work items of the others, except vertices whose whole list is cached. The lists of a run of 32 vertices are adjacent. A warp
+ * takes a run, and waits for no other: how long it takes depends on the labels.
  */
 template <typename R>
 __device__ static void components_collect(const gpu_graph &g, u32 *label, u32 giant, u32 slice, u64 *queue)
 {
-	const u32 slices = slice & ~GPU_SLICE_REST;
-	u64 v, s, e, padded = (g.end + GPU_BLOCK - 1) / GPU_BLOCK * GPU_BLOCK;
+	const u32 slices = slice & ~GPU_SLICE_REST, step = slice && slice == slices ? slices : 1;
+	u64 run, v, s, e;
 	tally t = { 0, 0 };
 
-	for (v = g.first / GPU_BLOCK * GPU_BLOCK + thread_id(); v < padded; v += thread_count()) {
-		bool wanted = v < g.n && (slice == GPU_SLICE_ALL || (v / 32 % slices == 0) == (slice == slices));
+	for (run = (g.first / 32 + step - 1) / step * step + thread_id() / 32 * step; run * 32 < g.end; run += thread_count() / 32 * step) {
+		bool wanted = step > 1 || slice == GPU_SLICE_ALL || run % slices;
 
+		v = run * 32 + lane_id();
+		wanted &= v < g.n;
 		/* the giant component may have got another label meanwhile */
 		if (wanted && giant != GPU_NO_VERTEX)
 			wanted = label_at(label, (u32)v) != giant && label_at(label, (u32)v) != label_at(label, giant);
@@ -188,7 +191,7 @@ __device__ static void components_collect(const gpu_graph &g, u32 *label, u32 gi
 			edges_of(g, v, &s, &e);
 		wanted = e - s > (v < g.cache_end ? g.cache_degree : 0);
 		join_together<R>(g, label, (u32)v, s, e, wanted && is_short<R>(e - s), t);
-		push_block(queue, &counters_of(g)->items, (u32)v, wanted && !is_short<R>(e - s) ? items_of<R>(s, e) : 0);
+		push_warp(queue, &counters_of(g)->items, (u32)v, wanted && !is_short<R>(e - s) ? items_of<R>(s, e) : 0);
 	}
 	report(g, t);
 }

@@ -334,10 +334,10 @@ __device__ static void sssp_pull(const gpu_graph &g, T *numbers, const u32 *open
 template <typename R, typename W, typename S, typename T>
 __device__ static void sssp_pull_list(const gpu_graph &g, T *numbers, const u32 *open, const u32 *bucket, u64 *longs)
 {
-	const u64 padded = (g.end + GPU_BLOCK - 1) / GPU_BLOCK * GPU_BLOCK;
+	const u64 padded = (g.end + 31) & ~31ull;
 	tally t = { 0, 0 };
 
-	for (u64 v = g.first / GPU_BLOCK * GPU_BLOCK + thread_id(); v < padded; v += thread_count()) {
+	for (u64 v = (g.first & ~31ull) + thread_id(); v < padded; v += thread_count()) {
 		u64 s = 0, e = 0;
 		bool longer;
 
@@ -352,8 +352,7 @@ __device__ static void sssp_pull_list(const gpu_graph &g, T *numbers, const u32 
 						((const u32 *)numbers)[own / (4 / sizeof(T))]);
 			__syncwarp();
 		});
-		if (__syncthreads_or(longer))
-			push_block(longs, &counters_of(g)->items, (u32)v, longer ? items_of<R>(s, e) : 0);
+		push_warp(longs, &counters_of(g)->items, (u32)v, longer ? items_of<R>(s, e) : 0);
 	}
 	report(g, t);
 }

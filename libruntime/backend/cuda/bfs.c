@@ -10,6 +10,7 @@
 #define LOOP_FROM	3		/* first level that may stay on the GPU */
 #define GROWS		8		/* levels by which a component's search has a large frontier, or ends */
 #define WARPS		64		/* warps of a multiprocessor that search lists, before one takes several */
+#define PUSH_PARTS	64u		/* parts of the vertices, one of which is pushed at a time in a step bottom-up */
 #define SHALLOW		16		/* levels after which a graph is deep: its last levels are for the loop */
 
 struct bfs {
@@ -23,6 +24,7 @@ struct bfs {
 	bool have_bits, have_queue;	/* valid representations of the frontier: bits[0], queue[0] */
 	uint64_t items;			/* work items in queue[0] */
 	uint64_t frontier, frontier_edges, unvisited;
+	uint64_t left_edges;		/* of unvisited vertices */
 	uint32_t now;
 };
 
@@ -213,6 +215,41 @@ int gpu_bfs_search_left(struct gpu_run *r, struct gpu_graph *lists, CUdeviceptr 
 	return rc ? rc : gpu_run_read(r);
 }
 
+/*
+ * Reach vertices from parts of the frontier, as long as a line that this reads saves more than one of a search by those of
+ * counters.left that are not reached: in a random graph of degree d, a share f of the lists leaves about exp(-fd) of them.
+ */
+static int push_some(struct bfs *b, double part, void *to[static 6])
+{
+	const struct gpu_run *r = b->r;
+	const double width = gpu_entry_bytes(r->gpu), degree = (double)b->frontier_edges / (double)b->frontier,
+		     lists = (double)b->frontier / (double)r->gpu->placed.connected,
+		     /* lines of a part; lists of adjacent vertices share one */
+		     lines = (double)b->frontier / PUSH_PARTS * (degree * width / LINE + 1 - lists),
+		     /* lines that a vertex reached saves; where most search, another one reads its line, too */
+		     search = gpu_lines_to_hit(width, part, degree * width / LINE + 1, 0) *
+			      (1 - (double)r->counters.left / (double)connected(b)),
+		     reached = (double)b->frontier_edges / PUSH_PARTS * (double)b->left_edges / (double)r->graph.m;
+	struct gpu_graph some = r->graph;
+	uint64_t before;
+	int rc = 0;
+
+	/* most vertices with cached neighbours have been reached by them */
+	if (!r->gpu->placement.edge_bytes || !r->whole || b->back->cache_end > b->back->n / 2 || reached * search < 1.25 * lines)
+		return 0;
+	for (some.first = 0; some.first < r->graph.n; some.first = some.end) {
+		some.end = some.first + (r->graph.n / PUSH_PARTS / GPU_BLOCK + 1) * GPU_BLOCK;
+		some.end = some.end < r->graph.n ? some.end : r->graph.n;
+		before = r->counters.vertices;
+		rc = gpu_run_launch_over(b->r, &some, "bfs_push", NULL, true, some.end - some.first, to);
+		if (!rc)
+			rc = gpu_run_read(b->r);
+		if (rc || (double)(r->counters.vertices - before) * search < lines)
+			return rc;
+	}
+	return rc;
+}
+
 static int bottom_up_step(struct bfs *b)
 {
 	uint32_t next = b->now + 1;
@@ -230,6 +267,8 @@ static int bottom_up_step(struct bfs *b)
 		rc = gpu_run_launch_vertices(b->r, b->back, "bfs_bottom_up_cached", NULL, false, from_cache);
 	if (!rc)
 		rc = gpu_run_read(b->r);
+	if (!rc)
+		rc = push_some(b, part, from_lists);
 	if (!rc)
 		rc = gpu_bfs_search_left(b->r, b->back, b->queue[1], part, from_lists);
 	gpu_swap(b->bits);
@@ -257,6 +296,7 @@ static void next_level(struct bfs *b, uint64_t vertices, uint64_t edges)
 	b->frontier = vertices;
 	b->frontier_edges = edges;
 	b->unvisited -= vertices < b->unvisited ? vertices : b->unvisited;
+	b->left_edges -= edges < b->left_edges ? edges : b->left_edges;
 	b->now++;
 }
 
@@ -343,6 +383,7 @@ static int begin(struct bfs *b)
 	in = b->pulls && !r->undirected ? r->gpu->transposed : g;
 	b->frontier = 1;
 	b->frontier_edges = g->row[b->source + 1] - g->row[b->source];
+	b->left_edges = r->graph.m - b->frontier_edges;
 	b->unvisited = (b->pulls ? connected(b) : r->gpu->placed.connected) - (in->row[b->source + 1] > in->row[b->source]);
 	return rc;
 }

@@ -394,6 +394,26 @@ TEST(components_read_short_lists_once)
 	}
 }
 
+/* Of a frontier of most vertices, a part is pushed, and reaches most of those that would search by a line each. */
+TEST(bfs_pushes_to_the_last)
+{
+	struct gtu_graph *g = generate((struct gtu_generate_options){ .kind = GTU_GEN_UNIFORM, .n = 1 << 15, .degree = 16 });
+	const struct gtu_placement_options place = { .edges = GTU_EDGES_PINNED, .gpu_memory = GTU_GPU_MEMORY_NONE };
+	uint64_t *got = test_alloc(g->n, 8), *want = test_alloc(g->n, 8);
+	struct gtu_algorithm_stats s;
+
+	use_fake();
+	OK(gpu_algorithm_run(&gpu_algorithms[0], NULL, g, GTU_WITH_NONE, 0, 0, want, NULL));
+	OK(gtu_open("cuda:0", &dev, &err));
+	OK(gtu_placement_create(dev, g, &place, &err));
+	OK(gpu_algorithm_run(&gpu_algorithms[0], dev, g, GTU_WITH_GPU, GTU_KERNEL_AUTO, 0, got, &s));
+	gpu_algorithm_check(&gpu_algorithms[0], g, got, want, "pushed");
+	CHECKF(s.list_bytes < 24 * g->n, "%llu bytes of lists were read for %llu vertices", (unsigned long long)s.list_bytes,
+	       (unsigned long long)g->n);
+	gtu_close(dev);
+	dev = NULL;
+}
+
 /* Over the link, too, a large bucket is pulled by the vertices that are left, so that less than the list is read. */
 TEST(sssp_pulls_lists)
 {

@@ -4,7 +4,8 @@
  * Breadth-First Search", 2012). Top-down: a queue of work items divides long lists among warps; a
  * short list costs one read of a warp. Bottom-up: unvisited vertices check their cached neighbours
  * first, 32 vertices per bitmap word. Only vertices without a hit read their lists over the link,
- * line by line, until the first hit.
+ * line by line, until the first hit. Before, a part of a large frontier is pushed, while a line of its lists
+ * reaches more vertices than a line of theirs.
  * Lists on the card are searched in place (bfs_card.cuh).
  */
 #ifndef GTU_CUDA_BFS_CUH
@@ -12,6 +13,8 @@
 
 #include "compressed.cuh"
 #include "loop.cuh"
+
+#define BFS_PUSHED	4096u		/* entries of the longest list that a step bottom-up pushes */
 
 /* Add vertices reached by this warp, and the sum of their degrees, to the counters. */
 __device__ static inline void count_reached(const gpu_graph &g, u64 vertices, u64 edges)
@@ -318,8 +321,10 @@ __device__ static void bfs_bottom_up_list(const gpu_graph &g, const u64 *left, u
 	tally t = { 0, 0 };
 
 	each_in_order(g, groups, [&](u64 group) {
-		const bool asks = lane_id() < per && group * per + lane_id() < count;
-		const u32 v = asks ? (u32)left[group * per + lane_id()] : 0;
+		const bool has = lane_id() < per && group * per + lane_id() < count;
+		const u32 v = has ? (u32)left[group * per + lane_id()] : 0;
+		/* it may have been pushed to */
+		const bool asks = has && !bit_at(visited, v);
 		const u64 s = asks ? row_at(g, v) : 0, e = asks ? row_at(g, v + 1ull) : 0;
 
 		if (vertices_hit<R>(g, v, s, e, frontier, enough, t) >> lane_id() & 1) {
@@ -334,6 +339,47 @@ __device__ static void bfs_bottom_up_list(const gpu_graph &g, const u64 *left, u
 	count_reached(g, warp_sum(vertices), warp_sum(edges));
 	report(g, t);
 }
+
+/*
+ * Reach from the run's range of the frontier, along lists of at most BFS_PUSHED entries. Bits of vertices reached are added to
+ * @frontier_next.
+ */
+template <typename R>
+__device__ static void bfs_push(const gpu_graph &g, const u32 *frontier, u32 *visited, u32 *level, u32 next, u32 *frontier_next)
+{
+	const u64 padded = (g.end + 31) & ~31ull;
+	u64 vertices = 0, edges = 0;
+	tally t = { 0, 0 };
+
+	for (u64 v = (g.first & ~31ull) + thread_id(); v < padded; v += thread_count()) {
+		u64 s = 0, e = 0;
+
+		if (v < g.end && bit_at(frontier, (u32)v))
+			edges_of(g, v, &s, &e);
+		walk_together<R, no_weight>(g, s, e, e > s && e - s <= BFS_PUSHED, t, [&](bool valid, u32, R entry, no_weight) {
+			const u32 to = target_of<R>(g, entry), bit = 1u << (to & 31);
+
+			if (valid && !bit_at(visited, to) && !(atomicOr(&visited[to >> 5], bit) & bit)) {
+				atomicOr(&frontier_next[to >> 5], bit);
+				level[to] = next;
+				vertices++;
+				edges += row_at(g, to + 1ull) - row_at(g, to);
+			}
+			__syncwarp();
+		});
+	}
+	count_reached(g, warp_sum(vertices), warp_sum(edges));
+	report(g, t);
+}
+
+#define BFS_PUSH(R, width)                                                                         \
+	extern "C" __global__ void bfs_push_##width(gpu_graph g, const u32 *frontier, u32 *visited, u32 *level, \
+						    u32 next, u32 *frontier_next)                  \
+	{                                                                                          \
+		bfs_push<R>(g, frontier, visited, level, next, frontier_next);                     \
+	}
+BFS_PUSH(u32, 4)
+BFS_PUSH(u64, 8)
 
 #define BFS_KERNELS(R, width)                                                                      \
 	extern "C" __global__ void bfs_start_##width(gpu_graph g, u32 source, u32 *visited,        \

@@ -2,9 +2,11 @@
 """gtu/_abi.py matches the headers, as compiled and as text."""
 
 import ctypes
+import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -138,6 +140,17 @@ class Abi(unittest.TestCase):
         for i in range(_abi.CONSTANTS["GENERATORS"]):
             self.assertTrue(_abi.lib.gtu_generator_name(i))
         self.assertIsNone(_abi.lib.gtu_generator_name(_abi.CONSTANTS["GENERATORS"]))
+
+
+class Environment(unittest.TestCase):
+    def test_multicast_is_off_unless_it_is_chosen(self):
+        for chosen in (None, "1"):
+            environment = {k: v for k, v in os.environ.items() if k != "NCCL_NVLS_ENABLE"}
+            if chosen:
+                environment["NCCL_NVLS_ENABLE"] = chosen
+            print_it = "import os, sys; sys.path[:] = sys.argv[1:]; import gtu; print(os.environ['NCCL_NVLS_ENABLE'])"
+            out = subprocess.run([sys.executable, "-c", print_it, *sys.path], env=environment, capture_output=True, text=True)
+            self.assertEqual(out.stdout.strip(), chosen or "0", out.stderr)
 
 
 if __name__ == "__main__":

@@ -132,7 +132,7 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t *comm, int ranks, ncclUniqueId id
 		wrong("an unknown configuration", __func__, rank);
 	if (ranks < 1 || ranks > RANKS_MOST || rank < 0 || rank >= ranks || !*id.internal)
 		wrong("an invalid rank or id", __func__, rank);
-	if (!getenv("NCCL_NVLS_ENABLE"))
+	if (!getenv("NCCL_NVLS_ENABLE") || !*getenv("NCCL_NVLS_ENABLE"))
 		wrong("multicast is not switched off", __func__, rank);
 	*comm = calloc(1, sizeof(**comm));
 	pthread_mutex_lock(&lock);

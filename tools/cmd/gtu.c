@@ -175,7 +175,8 @@ int main(int argc, char **argv)
 	int code;
 
 	/* NCCL's multicast by NVLink switches has hung hosts: only on request. Set before there are threads that read it. */
-	setenv("NCCL_NVLS_ENABLE", "0", 0);
+	if (!getenv("NCCL_NVLS_ENABLE") || !*getenv("NCCL_NVLS_ENABLE"))
+		setenv("NCCL_NVLS_ENABLE", "0", 1);
 	/* at the limit on file sizes, let write() fail so that incomplete files are removed */
 	signal(SIGXFSZ, SIG_IGN);
 	code = run_tool(argc, argv);

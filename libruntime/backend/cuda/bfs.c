@@ -234,8 +234,8 @@ static int push_some(struct bfs *b, double part, void *to[static 6])
 	uint64_t before;
 	int rc = 0;
 
-	/* most vertices with cached neighbours have been reached by them */
-	if (!r->gpu->placement.edge_bytes || !r->whole || b->back->cache_end > b->back->n / 2 || reached * search < 1.25 * lines)
+	/* most vertices with cached neighbours have been reached by them; edges that leave a directed frontier are not counted */
+	if (!r->gpu->placement.edge_bytes || !r->undirected || !r->whole || b->back->cache_end > b->back->n / 2 || reached * search < 1.25 * lines)
 		return 0;
 	for (some.first = 0; some.first < r->graph.n; some.first = some.end) {
 		some.end = some.first + (r->graph.n / PUSH_PARTS / GPU_BLOCK + 1) * GPU_BLOCK;

@@ -52,11 +52,11 @@ static bool check_version(struct nccl *n)
 
 void gtu_nccl_load(struct nccl *n)
 {
-	const char *library = secure_getenv(LIBRARY_VARIABLE);
+	const char *library = secure_getenv(LIBRARY_VARIABLE), *multicast = getenv(MULTICAST_VARIABLE);
 
 	memset(n, 0, sizeof(*n));
 	/* a library cannot set a variable safely: another thread may be reading the environment */
-	if (!getenv(MULTICAST_VARIABLE)) {
+	if (!multicast || !*multicast) {
 		snprintf(n->missing, sizeof(n->missing), MULTICAST_VARIABLE " is not set: NCCL would use multicast by NVLink switches, "
 			 "which has hung hosts; set it to 0 before the program starts threads");
 		return;

@@ -23,7 +23,7 @@ static inline double gpu_lines_to_hit(double width, double part, double list, do
 }
 
 /*
- * A bottom-up step over the lists of the r->counters.left vertices of the queue @left, when @part of all edges leave the
+ * A bottom-up step over the lists of those r->counters.left vertices of the queue @left that are not visited, when @part of all edges leave the
  * frontier; @to: frontier's bits, visited, level, next level, bits of the next frontier, NULL. Reads the counters.
  */
 int gpu_bfs_search_left(struct gpu_run *r, struct gpu_graph *lists, CUdeviceptr left, double part, void *to[static 6]);
@@ -100,7 +100,7 @@ struct gpu_numbers {
 	uint32_t bits;			/* 8 or 16; 0: distances or lists are not such that these kernels serve */
 	CUdeviceptr number, open, bucket;
 };
-/* Choose n->bits by the greatest weight; the caller has checked that lists are on the card, and buckets expanded once. */
+/* Choose n->bits by the greatest weight; the caller has checked that lists are plain, and buckets expanded once. */
 void gpu_numbers_choose(struct gpu_numbers *n, const struct gpu_distances *d, double most);
 /* Allocate them for all vertices, none of which is reached; those without edges are done with if the graph is @undirected. */
 int gpu_numbers_begin(struct gpu_run *r, struct gpu_numbers *n, bool undirected);
@@ -109,7 +109,7 @@ int gpu_numbers_source(struct gpu_run *r, const struct gpu_numbers *n, uint64_t 
 const char *gpu_numbers_suffix(const struct gpu_numbers *n);
 /* Whether the vertices that are not final, of @left edges, should pull, instead of the bucket's, of @edges: undirected only. */
 bool gpu_numbers_pull(const struct gpu_run *r, uint64_t edges, uint64_t left);
-/* Expand a bucket, of which the run's range has @items in @queue, one way or the other. */
+/* Expand a bucket, of which the run's range has @items in @queue; with @pulls by the others, which have at most @left edges. */
 int gpu_numbers_expand(struct gpu_run *r, const struct gpu_distances *d, struct gpu_numbers *n, CUdeviceptr queue, uint64_t items,
 		       bool pulls, uint64_t left);
 

@@ -285,7 +285,7 @@ static void refuse_nccl(const struct gpu_ranks *k, const struct card *card, char
 		if (!card[i].nccl && i == k->rank)
 			snprintf(why, bytes, "%s", k->link->nccl.missing);
 		else if (!card[i].nccl)
-			snprintf(why, bytes, "rank %u has no NCCL", i);
+			snprintf(why, bytes, "rank %u has no NCCL, or does not use it", i);
 		else if (card[i].nccl != card[0].nccl)
 			snprintf(why, bytes, "rank %u has NCCL version %d, but rank 0 has %d", i, card[i].nccl, card[0].nccl);
 		for (j = 0; j < i && !*why; j++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Single-source shortest paths. With buckets no wider than the minimum weight, a vertex is expanded
- * once, at its final distance, and the edge list is read once. The paper's kernels expand all
+ * once, at its final distance, and pushing reads the edge list once. The paper's kernels expand all
  * vertices whose distance fell in the previous round.
  */
 #include <math.h>
@@ -179,7 +179,11 @@ int gpu_numbers_expand(struct gpu_run *r, const struct gpu_distances *d, struct 
 		rc = gpu_run_launch(r, "sssp_pull", kernel, true, r->graph.n / 4 + 1, pull);
 	else if (!rc)
 		rc = gpu_run_launch_vertices(r, &r->graph, "sssp_pull_list", kernel, true, pull);
-	/* an item has an edge */
+	/* an item has an edge; reads in order need the number of items */
+	if (!rc && gpu_run_orders(r)) {
+		rc = gpu_run_read(r);
+		left = r->counters.items;
+	}
 	return rc ? rc : gpu_run_launch_items(r, &r->graph, "sssp_pull_long", kernel, queue, left, longs);
 }
 
@@ -203,7 +207,7 @@ static int run_finals(struct sssp *s, bool *done)
 	struct gpu_smalls smalls = { 0 };
 	uint32_t width = (uint32_t)distance_above(s->of.type, 0, s->of.delta), above = 0;
 	uint64_t base = 0, left = r->graph.m, edges, due;
-	/* the queue of lists in host memory is made in order, from the bits, if the bucket is pushed */
+	/* the queue of lists that are read in order is made from the bits, if the bucket is pushed */
 	const bool orders = gpu_run_orders(r);
 	CUdeviceptr queue = orders ? 0 : s->queue;
 	void *next[] = { &n->number, &above, &width, &base, &s->distance, &queue, &n->open, &n->bucket, NULL },
@@ -220,7 +224,7 @@ static int run_finals(struct sssp *s, bool *done)
 			rc = gpu_run_launch(r, "sssp_bucket", gpu_numbers_suffix(n), true, r->graph.n / 8 + 64, next);
 		if (!rc)
 			rc = gpu_run_read(r);
-		due = orders ? r->counters.vertices : r->counters.items;
+		due = !orders ? r->counters.items : r->counters.edges ? r->counters.vertices : 0;
 		*done = !due && !r->counters.left;
 		if (rc || *done)
 			return rc;

@@ -217,7 +217,8 @@ def library_path() -> str:
 
 def _load() -> ctypes.CDLL:
     # NCCL's multicast by NVLink switches has hung hosts: only on request
-    os.environ.setdefault("NCCL_NVLS_ENABLE", "0")
+    if not os.environ.get("NCCL_NVLS_ENABLE"):
+        os.environ["NCCL_NVLS_ENABLE"] = "0"
     path = library_path()
     try:
         library = ctypes.CDLL(path)

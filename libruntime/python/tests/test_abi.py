@@ -144,9 +144,9 @@ class Abi(unittest.TestCase):
 
 class Environment(unittest.TestCase):
     def test_multicast_is_off_unless_it_is_chosen(self):
-        for chosen in (None, "1"):
+        for chosen in (None, "", "1"):
             environment = {k: v for k, v in os.environ.items() if k != "NCCL_NVLS_ENABLE"}
-            if chosen:
+            if chosen is not None:
                 environment["NCCL_NVLS_ENABLE"] = chosen
             print_it = "import os, sys; sys.path[:] = sys.argv[1:]; import gtu; print(os.environ['NCCL_NVLS_ENABLE'])"
             out = subprocess.run([sys.executable, "-c", print_it, *sys.path], env=environment, capture_output=True, text=True)

@@ -262,7 +262,7 @@ TEST(final_distances)
 		{ .edges = GTU_EDGES_DEVICE }, { .edges = GTU_EDGES_DEVICE, .edge_bytes = 8 },
 		{ .edges = GTU_EDGES_DEVICE, .separate_weights = 1 }, { .edges = GTU_EDGES_PINNED },
 		{ .edges = GTU_EDGES_PINNED, .edge_bytes = 8, .gpu_memory = 4096 },
-		{ .edges = GTU_EDGES_PINNED, .separate_weights = 1 },
+		{ .edges = GTU_EDGES_PINNED, .separate_weights = 1 }, { .edges = GTU_EDGES_MANAGED },
 	};
 	const uint64_t n = 500, dense = 300, m = 60000;
 	uint64_t state = 11, i, k, *weight = test_alloc(m, 8), *want = test_alloc(n, 8), *got = test_alloc(n, 8);

@@ -387,7 +387,7 @@ static void reads_lists(const struct gpu_algorithm *a, const struct gtu_graph *g
 	dev = NULL;
 }
 
-/* Lists shorter than a line are read together: no sector more than once, except at the ends of what a warp reads. */
+/* Short lists are read together: no sector more than once, except at the ends of what a warp reads. */
 TEST(components_read_short_lists_once)
 {
 	struct gtu_graph *road = generate((struct gtu_generate_options){ .kind = GTU_GEN_ROAD, .n = 1 << 14 }),
@@ -591,7 +591,8 @@ TEST(runs_leave_the_environment)
 	size_t i, n;
 
 	use_fake();
-	unsetenv("NCCL_NVLS_ENABLE");
+	/* as if it were not set */
+	setenv("NCCL_NVLS_ENABLE", "", 1);
 	for (n = 0; n < LENGTH(before) && environ[n]; n++)
 		before[n] = environ[n];
 	CHECK(n && n < LENGTH(before));

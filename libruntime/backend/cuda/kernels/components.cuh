@@ -179,7 +179,7 @@ __device__ static void components_collect(const gpu_graph &g, u32 *label, u32 gi
 	tally t = { 0, 0 };
 
 	for (run = (g.first / 32 + step - 1) / step * step + thread_id() / 32 * step; run * 32 < g.end; run += thread_count() / 32 * step) {
-		bool wanted = step > 1 || slice == GPU_SLICE_ALL || run % slices;
+		bool wanted = slice == slices || run % slices;
 
 		v = run * 32 + lane_id();
 		wanted &= v < g.n;

@@ -118,9 +118,9 @@ template <typename T> __device__ static void sssp_numbers(const gpu_graph &g, co
 /*
  * Begin the bucket of @width from @base on, which is @above that of the numbers: distances below are final. Queue its
  * vertices, store their distances and set their bits in @bucket, and those of vertices whose distance is not final in @open
- * (@queue may be 0, and both bitmaps). All of the run's range: lower(base, fours, x) lowers numbers that read_groups() has read, where another
- * card has found lower ones.
- * counters.edges: the sum of the bucket's degrees; .left: vertices reached beyond it; note_min(): the least of their numbers.
+ * (@queue may be 0, and both bitmaps). All of the run's range: lower(base, fours, x) lowers numbers that read_groups() has
+ * read, where another card has found lower ones.
+ * counters.vertices: the bucket's; .edges: the sum of their degrees; .left: vertices reached beyond it; note_min(): the least of their numbers.
  */
 template <typename R, typename T, typename F>
 __device__ static void sssp_bucket(const gpu_graph &g, T *numbers, u32 above, u32 width, u64 base, u32 *distance, u64 *queue,

@@ -217,7 +217,7 @@ int gpu_bfs_search_left(struct gpu_run *r, struct gpu_graph *lists, CUdeviceptr 
 
 /*
  * Reach vertices from parts of the frontier, as long as a line that this reads saves more than one of a search by those of
- * counters.left that are not reached: in a random graph of degree d, a share f of the lists leaves about exp(-fd) of them.
+ * counters.left that are not reached: in a random graph of degree d, a share f of the lists leaves a share of about exp(-fd).
  */
 static int push_some(struct bfs *b, double part, void *to[static 6])
 {

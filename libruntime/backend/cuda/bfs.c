@@ -11,6 +11,7 @@
 #define GROWS		8		/* levels by which a component's search has a large frontier, or ends */
 #define WARPS		64		/* warps of a multiprocessor that search lists, before one takes several */
 #define PUSH_PARTS	64u		/* parts of the vertices, one of which is pushed at a time in a step bottom-up */
+#define WORTH		1.25		/* lines that a part should save for each that it reads */
 #define SHALLOW		16		/* levels after which a graph is deep: its last levels are for the loop */
 
 struct bfs {
@@ -223,9 +224,10 @@ static int push_some(struct bfs *b, double part, void *to[static 6])
 {
 	const struct gpu_run *r = b->r;
 	const double width = gpu_entry_bytes(r->gpu), degree = (double)b->frontier_edges / (double)b->frontier,
-		     lists = (double)b->frontier / (double)r->gpu->placed.connected,
-		     /* lines of a part; lists of adjacent vertices share one */
-		     lines = (double)b->frontier / PUSH_PARTS * (degree * width / LINE + 1 - lists),
+		     /* the share of lists that follow another one of the frontier */
+		     adjacent = (double)b->frontier / (double)r->gpu->placed.connected,
+		     /* lines of a part; adjacent lists share one */
+		     lines = (double)b->frontier / PUSH_PARTS * (degree * width / LINE + 1 - adjacent),
 		     /* lines that a vertex reached saves; where most search, another one reads its line, too */
 		     search = gpu_lines_to_hit(width, part, degree * width / LINE + 1, 0) *
 			      (1 - (double)r->counters.left / (double)connected(b)),
@@ -235,7 +237,8 @@ static int push_some(struct bfs *b, double part, void *to[static 6])
 	int rc = 0;
 
 	/* most vertices with cached neighbours have been reached by them; edges that leave a directed frontier are not counted */
-	if (!r->gpu->placement.edge_bytes || !r->undirected || !r->whole || b->back->cache_end > b->back->n / 2 || reached * search < 1.25 * lines)
+	if (!r->gpu->placement.edge_bytes || !r->undirected || !r->whole || b->back->cache_end > b->back->n / 2 ||
+	    reached * search < WORTH * lines)
 		return 0;
 	for (some.first = 0; some.first < r->graph.n; some.first = some.end) {
 		some.end = some.first + (r->graph.n / PUSH_PARTS / GPU_BLOCK + 1) * GPU_BLOCK;

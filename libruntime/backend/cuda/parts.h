@@ -23,8 +23,8 @@ static inline double gpu_lines_to_hit(double width, double part, double list, do
 }
 
 /*
- * A bottom-up step over the lists of those r->counters.left vertices of the queue @left that are not visited, when @part of all edges leave the
- * frontier; @to: frontier's bits, visited, level, next level, bits of the next frontier, NULL. Reads the counters.
+ * A bottom-up step over the lists of those r->counters.left vertices of the queue @left that are not visited, when @part of
+ * all edges leave the frontier; @to: frontier's bits, visited, level, next level, bits of the next frontier, NULL. Reads the counters.
  */
 int gpu_bfs_search_left(struct gpu_run *r, struct gpu_graph *lists, CUdeviceptr left, double part, void *to[static 6]);
 

@@ -100,6 +100,15 @@ static inline unsigned __reduce_add_sync(unsigned mask, unsigned x)
 		sum += mask >> i & 1 ? (unsigned)all[i] : 0;
 	return sum;
 }
+static inline unsigned __reduce_max_sync(unsigned mask, unsigned x)
+{
+	const uint64_t *all = cpu_exchange(mask, x);
+	unsigned most = 0;
+
+	for (unsigned i = 0; i < 32; i++)
+		most = mask >> i & 1 && all[i] > most ? (unsigned)all[i] : most;
+	return most;
+}
 static inline bool __any_sync(unsigned mask, bool x)
 {
 	return __ballot_sync(mask, x) != 0;

@@ -481,10 +481,10 @@ TEST(negative_weights)
 	FAILS(gtu_sssp(dev, g, &opt, rank, NULL, &err), GTU_ERR_INPUT, "the weight of edge 1 is -5.5: weights must be 0 or more");
 }
 
-/* Levels and steps that stay on the GPU end at a hub, whose list is too long for them, and go on after it. */
-TEST(hub_on_a_path)
+/* A hub on a path, with @tails other paths of @length vertices from it. */
+static void search_hub(uint64_t tails, uint64_t length)
 {
-	const uint64_t leaves = 70000, path = 40, n = 2 * path + 1 + leaves, hub = path;
+	const uint64_t path = 40, n = 2 * path + 1 + tails * length, hub = path;
 	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU };
 	struct edges e = edges(n, n);
 	uint32_t *weight = test_alloc(n, 4);
@@ -495,7 +495,7 @@ TEST(hub_on_a_path)
 	for (v = 0; v < 2 * path; v++)
 		add_edge(&e, v, v + 1);
 	for (v = 2 * path + 1; v < n; v++)
-		add_edge(&e, hub, v);
+		add_edge(&e, v < 2 * path + 1 + tails ? hub : v - tails, v);
 	for (v = 0; v < e.m; v++)
 		weight[v] = 1 + (uint32_t)(v * 7 % 50);
 	g = weighted_edges(n, e.m, e.src, e.dst, GTU_WEIGHT_U32, weight, GTU_UNDIRECTED, 4);
@@ -503,6 +503,18 @@ TEST(hub_on_a_path)
 	check_values(got, want, n, false, "bfs", "auto", 0);
 	CHECK(!reference_sssp(g, 0, (double *)want) && !gtu_sssp(dev, g, &opt, (double *)got, NULL, &err));
 	check_values(got, want, n, false, "sssp", "auto", 0);
+}
+
+/* Levels and steps that stay on the GPU end at a hub, whose list is too long for them, and go on after it. */
+TEST(hub_on_a_path)
+{
+	search_hub(70000, 1);
+}
+
+/* One block finds a frontier that all blocks share from then on. */
+TEST(hub_of_paths)
+{
+	search_hub(600, 40);
 }
 
 /* More rounds of peeling, and more levels forth and back, than one launch takes; a clique takes colors of several windows. */

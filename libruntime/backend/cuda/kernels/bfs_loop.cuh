@@ -9,6 +9,7 @@
 #include "loop.cuh"
 
 #define PIECE_BITS	9		/* bits of a piece's length: at most GPU_CHUNK / 4 entries */
+#define MOST_OF_PIECE	((1u << PIECE_BITS) - 1)
 
 template <typename R> __device__ static inline u64 piece_of(u64 s, u64 e, u32 chunk)
 {
@@ -30,56 +31,104 @@ struct found_by_block {
 };
 
 #define LOW_BITS	24		/* of the edges: sums over the lanes of a block fit into 32 bits */
+#define REPORT_BITS	17		/* of a report's items and of its edges: more of either end the loop */
+#define UNEVEN		128u		/* items of a block from which it may have too many */
 
-/*
- * Claim the unvisited ones among a lane's entries for level @next, and queue their lists in the block's
- * part of the queue, @out, which has space for @part items.
- */
-template <typename R, typename M>
-__device__ static inline void discover(const gpu_graph &g, M cards, u32 mask, const R *entry, u32 *visited, u32 *level,
-				       u32 next, u64 *out, u32 part, u32 *queued, found &sum)
+/* What a block keeps of the present level, and of the one that it queues, and what the reports of all blocks say. */
+struct bfs_block {
+	u64 queue[2][GPU_LOOP_PART];
+	found_by_block sums[2];
+	u32 all, most, before, edges;	/* items of all blocks, of the one with most, and of the blocks before; edges of all */
+};
+
+static_assert(GPU_LOOP_BLOCKS <= 32 && GPU_LOOP_BLOCKS * GPU_LOOP_PART <= GPU_LOOP_ITEMS &&
+	      GPU_LOOP_PART < (1u << REPORT_BITS) - 1 && GPU_LOOP_EDGES < (1u << REPORT_BITS) - 1 &&
+	      (u64)GPU_BLOCK << LOW_BITS <= 1ull << 32, "a warp reads the reports, and parts and sums fit");
+
+__device__ static inline bfs_block &shared_block(void)
 {
+	__shared__ bfs_block block;
+
+	return block;
+}
+
+/* Entries that a lane handles at once, and the edges of their targets: nothing of it depends on a level. */
+template <typename R, typename M> struct found_rows {
+	u32 mask;
+	R entry[LANE_ENTRIES];
 	u64 s[LANE_ENTRIES], e[LANE_ENTRIES];
-	typename M::place at_card[LANE_ENTRIES];
+
+	__device__ void read(const gpu_graph &g, M cards, u32 of, const R *from)
+	{
+		u32 i;
+
+		mask = of;
+#pragma unroll
+		for (i = 0; i < LANE_ENTRIES; i++) {
+			const bool present = mask >> i & 1;
+			const u32 v = present ? target_of<R>(g, from[i]) : 0;
+
+			/* without branches, where a read would wait for the one before */
+			M::template edges<R>(g, cards.of(v), v, &s[i], &e[i]);
+			entry[i] = from[i];
+			s[i] = present ? s[i] : 0;
+			e[i] = present ? e[i] : 0;
+		}
+	}
+
+	/* The first entries of @item, if it is short. Returns their number. */
+	__device__ u32 read_piece(const gpu_graph &g, M cards, u64 item, tally &t)
+	{
+		const u32 entries = (u32)item & MOST_OF_PIECE,
+			  count = entries > LANE_LIST ? 0 : entries < LANE_ENTRIES ? entries : LANE_ENTRIES;
+		R of[LANE_ENTRIES];
+		u32 i;
+
+#pragma unroll
+		for (i = 0; i < LANE_ENTRIES; i++)
+			if (i < count)
+				of[i] = entry_at<R>(g, (item >> PIECE_BITS) + i);
+		read(g, cards, (1u << count) - 1, of);
+		count_sectors<R, no_weight>(g, t, item >> PIECE_BITS, (item >> PIECE_BITS) + count);
+		return count;
+	}
+};
+
+/* Claim the unvisited ones among a lane's targets for level @next, and queue their lists, at @out. */
+template <typename R, typename M>
+__device__ static inline void discover(const gpu_graph &g, M cards, found_rows<R, M> &to, u32 *visited, u32 *level, u32 next,
+				       u64 *out, u32 *queued, found &sum)
+{
 	u32 old[LANE_ENTRIES], lists[LANE_ENTRIES], items = 0, at = 0, before, all, i, k, pieces;
 	bool longs = false;
 
-	/* independent reads first: each takes a trip to memory */
+	/* independent operations first: each takes a trip to memory */
 #pragma unroll
 	for (i = 0; i < LANE_ENTRIES; i++) {
-		u32 to;
+		const bool present = to.mask >> i & 1;
+		const u32 v = present ? target_of<R>(g, to.entry[i]) : 0;
 
-		old[i] = ALL_LANES;
-		s[i] = e[i] = 0;
-		if (!(mask >> i & 1))
-			continue;
-		to = target_of<R>(g, entry[i]);
-		at_card[i] = cards.of(to);
-		old[i] = atomicOr(M::second(at_card[i], visited, to >> 5), 1u << (to & 31));
-		M::template edges<R>(g, at_card[i], to, &s[i], &e[i]);
+		old[i] = or_if(present, M::second(cards.of(v), visited, v >> 5), 1u << (v & 31), ALL_LANES);
 	}
 #pragma unroll
 	for (i = 0; i < LANE_ENTRIES; i++) {
-		u32 to;
+		const u32 v = target_of<R>(g, to.entry[i]);
+		const bool won = to.mask >> i & 1 && !(old[i] >> (v & 31) & 1);
 
-		if (!(mask >> i & 1))
-			continue;
-		to = target_of<R>(g, entry[i]);
-		if (old[i] >> (to & 31) & 1) {
-			e[i] = s[i];
+		if (!won) {
+			to.e[i] = to.s[i];
 			continue;
 		}
-		*M::first(at_card[i], level, to) = next;
+		*M::first(cards.of(v), level, v) = next;
 		sum.vertices++;
-		sum.edges += e[i] - s[i];
-		longs |= e[i] - s[i] > LANE_LIST;
-		items += items_of<R>(s[i], e[i]);
+		sum.edges += to.e[i] - to.s[i];
+		longs |= to.e[i] - to.s[i] > LANE_LIST;
 	}
 	if (!__any_sync(ALL_LANES, longs)) {
 		/* lists of one piece each: the loops below would take longer than the reads */
 #pragma unroll
 		for (i = 0, all = 0; i < LANE_ENTRIES; i++) {
-			lists[i] = __ballot_sync(ALL_LANES, e[i] > s[i]);
+			lists[i] = __ballot_sync(ALL_LANES, to.e[i] > to.s[i]);
 			all += __popc(lists[i]);
 		}
 		if (!all)
@@ -89,163 +138,161 @@ __device__ static inline void discover(const gpu_graph &g, M cards, u32 mask, co
 		at = __shfl_sync(ALL_LANES, at, 0);
 #pragma unroll
 		for (i = 0; i < LANE_ENTRIES; i++) {
-			u32 to = at + __popc(lists[i] & ((1u << lane_id()) - 1));
-
-			if (e[i] > s[i] && to < part) {
-				out[to] = s[i] << PIECE_BITS | (e[i] - s[i]);
-				prefetch(entry_address<R>(g, s[i]));
-			}
+			k = at + __popc(lists[i] & ((1u << lane_id()) - 1));
+			if (to.e[i] > to.s[i] && k < GPU_LOOP_PART)
+				out[k] = to.s[i] << PIECE_BITS | (to.e[i] - to.s[i]);
 			at += __popc(lists[i]);
 		}
 		return;
 	}
+	for (i = 0; i < LANE_ENTRIES; i++)
+		items += items_of<R>(to.s[i], to.e[i]);
 	before = warp_prefix_sum(items);
 	all = __shfl_sync(ALL_LANES, before, 31);
 	if (!lane_id())
-		at = atomicAdd(queued, all <= part ? all : part + 1);
+		at = atomicAdd(queued, all <= GPU_LOOP_PART ? all : GPU_LOOP_PART + 1);
 	at = __shfl_sync(ALL_LANES, at, 0) + before - items;
 	for (i = 0; i < LANE_ENTRIES; i++) {
-		pieces = items_of<R>(s[i], e[i]);
-		for (k = 0; k < pieces && at < part; k++, at++) {
-			out[at] = piece_of<R>(s[i], e[i], k);
-			prefetch(entry_address<R>(g, out[at] >> PIECE_BITS));
-		}
+		pieces = items_of<R>(to.s[i], to.e[i]);
+		for (k = 0; k < pieces && at < GPU_LOOP_PART; k++, at++)
+			out[at] = piece_of<R>(to.s[i], to.e[i], k);
 	}
 }
 
-#define REPORT_BITS	17		/* of a report's items and of its edges: up to GPU_LOOP_ITEMS, and one more */
-
-/* Work that the blocks have queued: items of each, and sums of alternate levels. */
-struct shares {
-	u32 items[GPU_LOOP_BLOCKS], all[2], edges[2];
-	u32 full;			/* a part of the queue overflowed */
-};
-
-static_assert(GPU_LOOP_BLOCKS <= 32 && GPU_LOOP_BLOCKS < GPU_BLOCK && GPU_LOOP_ITEMS < (1u << REPORT_BITS) - 1 &&
-	      (u64)GPU_BLOCK << LOW_BITS <= 1ull << 32, "a warp reads the reports, and sums fit");
-
 /*
- * Bring the rows of a queued @item's first neighbours, which the next level reads, to the L2 cache. Its
- * entries are on the way there already (discover()).
+ * Report what the block has queued before step @step of the loop, in a word of its own, so that the barrier costs no atomic
+ * operation and brings the sizes of the next level. Reports of two steps alternate, because a block may be one step ahead.
  */
-template <typename R, typename M> __device__ static inline void fetch_rows(const gpu_graph &g, M cards, u64 item)
+__device__ static inline void report_level(const gpu_graph &g, u32 step, const found_by_block &mine, struct gpu_level *log)
 {
-	const u64 first = item >> PIECE_BITS;
-	const u32 count = (u32)item & ((1u << PIECE_BITS) - 1);
-	R entry[LANE_ENTRIES];
-	u32 i;
+	const u64 most = (1u << REPORT_BITS) - 1, edges = ((u64)mine.high << LOW_BITS) + mine.low;
 
-#pragma unroll
-	for (i = 0; i < LANE_ENTRIES; i++)
-		if (i < count)
-			entry[i] = entry_at<R>(g, first + i);
-#pragma unroll
-	for (i = 0; i < LANE_ENTRIES; i++)
-		if (i < count)
-			prefetch(M::row(g, cards.of(target_of<R>(g, entry[i])), target_of<R>(g, entry[i])));
+	store_release(&loop_of(g)->reports[step & 1][blockIdx.x], (u64)(step + 1) << 2 * REPORT_BITS |
+		      (edges < most ? edges : most) << REPORT_BITS | (mine.items < most ? mine.items : most));
+	/* after the report, which would wait for it */
+	if (log && mine.vertices) {
+		add(&log->vertices, mine.vertices);
+		add(&log->edges, edges);
+	}
 }
 
-/*
- * End level @step (from 1 on) of a cooperative launch. A block reports what it has queued, in @out, in a word
- * of its own, so that the barrier costs no atomic operation and brings the sizes of the next level.
- * While a warp waits for the other blocks' reports, the others fetch rows, @ahead.
- * @log: the level's, if any. Reports of two levels alternate, because a block may be one level ahead, and so
- * do the block's sums, @sums.
- */
-template <typename R, typename M>
-__device__ static inline void end_level(const gpu_graph &g, M cards, u32 step, const u64 *out, u32 part, bool ahead,
-					found_by_block *sums, shares &of, struct gpu_level *log)
+/* Wait for the reports of all blocks, by a warp. */
+__device__ static inline void await_level(const gpu_graph &g, u32 step, bfs_block &block)
 {
-	const u32 most = (1u << REPORT_BITS) - 1;
-	uint64_t *report = loop_of(g)->reports[step & 1];
-	const found_by_block &mine = sums[step & 1];
+	const uint64_t *report = loop_of(g)->reports[step & 1];
+	const bool valid = lane_id() < gridDim.x;
+	u64 word = 0;
+	u32 items, all, most, before, edges;
 
-	__syncthreads();
-	if (!threadIdx.x) {
-		const u64 edges = ((u64)mine.high << LOW_BITS) + mine.low;
-
-		store_release(&report[blockIdx.x], (u64)step << 2 * REPORT_BITS |
-			      (edges < most ? edges : most) << REPORT_BITS | (mine.items < most ? mine.items : most));
-		/* after the report, which would wait for it */
-		if (log && mine.vertices) {
-			add(&log->vertices, mine.vertices);
-			add(&log->edges, edges);
-		}
-		sums[~step & 1] = { 0, 0, 0, 0 };
+	while (valid && (word = load_acquire(&report[lane_id()])) >> 2 * REPORT_BITS != step + 1)
+		;
+	__syncwarp();
+	items = (u32)word & ((1u << REPORT_BITS) - 1);
+	all = __reduce_add_sync(ALL_LANES, items);
+	most = __reduce_max_sync(ALL_LANES, items);
+	before = __reduce_add_sync(ALL_LANES, lane_id() < blockIdx.x ? items : 0);
+	edges = __reduce_add_sync(ALL_LANES, (u32)(word >> REPORT_BITS) & ((1u << REPORT_BITS) - 1));
+	if (!lane_id()) {
+		block.all = all;
+		block.most = most;
+		block.edges = edges;
+		block.before = before;
 	}
-	if (threadIdx.x < 32) {
-		const bool valid = threadIdx.x < gridDim.x;
-		u64 word = 0;
-		u32 items, all, edges;
+}
 
-		while (valid && (word = load_acquire(&report[threadIdx.x])) >> 2 * REPORT_BITS != step)
-			;
-		__syncwarp();
-		items = (u32)word & most;
-		if (valid)
-			of.items[threadIdx.x] = items;
-		if (items > part)
-			of.full = 1;
-		all = __reduce_add_sync(ALL_LANES, items);
-		edges = __reduce_add_sync(ALL_LANES, (u32)(word >> REPORT_BITS) & most);
-		if (!lane_id()) {
-			of.all[step & 1] = all;
-			of.edges[step & 1] = edges;
-		}
-	} else if (ahead && threadIdx.x - 32 < mine.items && mine.items <= part) {
-		fetch_rows<R>(g, cards, out[threadIdx.x - 32]);
-	}
+/* This block's share of @count items: the first one, and their number. Neighbours stay together: they lie on the same pages. */
+__device__ static inline u32 share_of(u64 count, u32 *items)
+{
+	const u32 share = (u32)((count + gridDim.x - 1) / gridDim.x), first = blockIdx.x * share;
+
+	*items = first < count ? count - first < share ? (u32)(count - first) : share : 0;
+	return first;
+}
+
+/* Divide what all blocks have in their queues, of which @in has @items, by way of @space. */
+__device__ static inline void deal(const gpu_graph &g, const bfs_block &block, u64 *in, u32 &items, u64 *space, u32 &epoch)
+{
+	u32 i, first, share;
+
+	for (i = threadIdx.x; i < items; i += GPU_BLOCK)
+		space[block.before + i] = in[i];
+	grid_barrier(&loop_of(g)->arrived, epoch);
+	first = share_of(block.all, &share);
+	for (i = threadIdx.x; i < share; i += GPU_BLOCK)
+		in[i] = *(const volatile u64 *)&space[first + i];
+	if (!threadIdx.x)
+		items = share;
 	__syncthreads();
 }
 
 /*
  * Run levels from @next on, over the @count work items of @queue, until the search ends, the next
- * level has more items than a part of the queue or more than GPU_LOOP_EDGES edges, or @levels are done.
- * @space: two queues of GPU_LOOP_ITEMS. log[i]: what level next + i reached, zero before.
- * @ahead: entries are on the card, so that to read them twice costs little.
+ * level has more items than a block's queue or more than GPU_LOOP_EDGES edges, or @levels are done.
+ * @space: a queue of GPU_LOOP_ITEMS. log[i]: what level next + i reached, zero before.
+ *
+ * A block expands what it has queued itself, unless it has much more than others. So it can read
+ * lists and rows while it waits for the other blocks: only the visited bits depend on them.
  */
 template <typename R, typename M>
 __device__ static void bfs_levels(const gpu_graph &g, M cards, const u64 *queue, u64 count, u32 *visited, u32 *level,
-				  u32 next, u32 levels, u64 *space, struct gpu_level *log, u32 ahead)
+				  u32 next, u32 levels, u64 *space, struct gpu_level *log)
 {
-	__shared__ found_by_block sums[2];
-	__shared__ shares of;
-	const u32 blocks = gridDim.x, part = GPU_LOOP_ITEMS / blocks, share = (u32)((count + blocks - 1) / blocks);
-	const u64 first = (u64)blockIdx.x * share, left = count > first ? count - first : 0;
-	/*
-	 * The block's threads take items of every block's part, a different range of each, so that parts of
-	 * any lengths are shared evenly without sums over them.
-	 */
-	const u32 turns = GPU_BLOCK / blocks, from = threadIdx.x % blocks, turn = threadIdx.x / blocks,
-		  start = turn < turns ? (blockIdx.x + blocks - from) % blocks * turns + turn : ALL_LANES;
-	u64 *in = space, *out = space + GPU_LOOP_ITEMS, s, e;
-	u32 step, i;
+	bfs_block &block = shared_block();
+	u32 step, i, given, done, epoch = 0, vertices, low, high;
+	found_rows<R, M> ahead;
 	tally t = { 0, 0 };
 
-	if (!threadIdx.x) {
-		sums[1] = { left < share ? (u32)left : share, 0, 0, 0 };
-		of.full = 0;
-	}
-	for (i = threadIdx.x; i < share && i < left; i += GPU_BLOCK) {
-		M::template edges<R>(g, cards.of((u32)queue[first + i]), (u32)queue[first + i], &s, &e);
-		in[(u64)blockIdx.x * part + i] = piece_of<R>(s, e, (u32)(queue[first + i] >> 32));
-	}
-	end_level<R>(g, cards, 1, in + (u64)blockIdx.x * part, part, false, sums, of, NULL);
-	for (step = 0; of.all[~step & 1] && !of.full && of.edges[~step & 1] <= GPU_LOOP_EDGES && step < levels; step++) {
-		const u32 items = start == ALL_LANES ? 0 : of.items[from];
-		const u64 *theirs = in + (u64)from * part;
-		u64 *own = out + (u64)blockIdx.x * part;
-		found_by_block &mine = sums[step & 1];
+	given = share_of(count, &i);
+	if (!threadIdx.x)
+		block.sums[1] = { i, 0, 0, 0 };
+	__syncthreads();
+	for (step = 0;; step++) {
+		found_by_block &before = block.sums[~step & 1], &mine = block.sums[step & 1];
+		u64 *in = block.queue[~step & 1], *out = block.queue[step & 1];
 		found sum = { 0, 0 };
-		u64 *other = in;
-		u32 at, vertices, low, high;
+		auto item_at = [&](u32 at) -> u64 {
+			u64 item, s, e;
 
-		for (at = start; __any_sync(ALL_LANES, at < items); at += turns * blocks) {
-			u64 item = at < items ? theirs[at] : 0;
+			if (at >= before.items)
+				return 0;
+			if (step)
+				return in[at];
+			item = queue[given + at];
+			M::template edges<R>(g, cards.of((u32)item), (u32)item, &s, &e);
+			return piece_of<R>(s, e, (u32)(item >> 32));
+		};
 
-			walk_pieces<R, no_weight>(g, item >> PIECE_BITS, (u32)item & ((1u << PIECE_BITS) - 1), 0, 0u, t,
+		/* the last warp, which has no items in most levels */
+		if (threadIdx.x == GPU_BLOCK - 1) {
+			report_level(g, step, before, step ? &log[step - 1] : NULL);
+			mine = { 0, 0, 0, 0 };
+		}
+		done = ahead.read_piece(g, cards, item_at(threadIdx.x), t);
+		if (threadIdx.x >= GPU_BLOCK - 32)
+			await_level(g, step, block);
+		__syncthreads();
+		if (!block.all || (step && block.most > GPU_LOOP_PART) || block.edges > GPU_LOOP_EDGES || step == levels)
+			break;
+		if (block.most > UNEVEN && block.most > 2 * (block.all / gridDim.x + 1)) {
+			deal(g, block, in, before.items, space, epoch);
+			done = ahead.read_piece(g, cards, item_at(threadIdx.x), t);
+		}
+		for (i = threadIdx.x; __any_sync(ALL_LANES, i < before.items); i += GPU_BLOCK) {
+			const u64 item = item_at(i);
+			u32 rest = (u32)item & MOST_OF_PIECE;
+
+			if (i < GPU_BLOCK) {
+				discover<R>(g, cards, ahead, visited, level, next + step, out, &mine.items, sum);
+				rest -= done;
+			}
+			if (!__any_sync(ALL_LANES, rest))
+				continue;
+			walk_pieces<R, no_weight>(g, (item >> PIECE_BITS) + ((u32)item & MOST_OF_PIECE) - rest, rest, 0, 0u, t,
 						  [&](u32, u32 mask, const R *entry, const no_weight *) {
-				discover<R>(g, cards, mask, entry, visited, level, next + step, own, part, &mine.items, sum);
+				found_rows<R, M> to;
+
+				to.read(g, cards, mask, entry);
+				discover<R>(g, cards, to, visited, level, next + step, out, &mine.items, sum);
 			});
 		}
 		vertices = __reduce_add_sync(ALL_LANES, sum.vertices);
@@ -256,9 +303,7 @@ __device__ static void bfs_levels(const gpu_graph &g, M cards, const u64 *queue,
 			atomicAdd(&mine.low, low);
 			atomicAdd(&mine.high, high);
 		}
-		end_level<R>(g, cards, step + 2, own, part, ahead, sums, of, &log[step]);
-		in = out;
-		out = other;
+		__syncthreads();
 	}
 	if (!thread_id())
 		loop_of(g)->steps = step;
@@ -268,16 +313,16 @@ __device__ static void bfs_levels(const gpu_graph &g, M cards, const u64 *queue,
 #define BFS_LEVELS(R, width)                                                                       \
 	extern "C" __global__ void bfs_levels_##width(gpu_graph g, const u64 *queue, u64 count,     \
 						      u32 *visited, u32 *level, u32 next, u32 levels, \
-						      u64 *space, struct gpu_level *log, u32 ahead) \
+						      u64 *space, struct gpu_level *log) \
 	{                                                                                          \
-		bfs_levels<R>(g, one_card(), queue, count, visited, level, next, levels, space, log, ahead); \
+		bfs_levels<R>(g, one_card(), queue, count, visited, level, next, levels, space, log); \
 	}                                                                                          \
 	extern "C" __global__ void bfs_levels_cards_##width(                                       \
 		gpu_graph g, const u64 *queue, u64 count, u32 next, u32 levels, u64 *space,        \
 		struct gpu_level *log, const struct gpu_card *cards, const u64 *cut, u32 ranks)    \
 	{                                                                                          \
 		bfs_levels<R>(g, share_cards(cards, cut, ranks), queue, count, (u32 *)0, (u32 *)0, next, levels, \
-			      space, log, false);                                                  \
+			      space, log);                                                         \
 	}
 
 BFS_LEVELS(u32, 4)

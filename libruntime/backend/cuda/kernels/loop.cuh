@@ -44,6 +44,23 @@ __device__ static inline u64 load_acquire(const uint64_t *at)
 	return value;
 }
 
+/*
+ * Atomic operations on global memory if @valid; they return @otherwise if not. Not in a branch, at whose end a lane waits
+ * for the result: several of them share one trip to memory.
+ */
+#define ATOMIC_IF(name, type, operation, bits)                                                      \
+	__device__ static inline type name(bool valid, type *at, type value, type otherwise)        \
+	{                                                                                          \
+		asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.u32 p, %1, 0;\n\t"                     \
+			     "@p atom.global." operation " %0, [%2], %3;\n\t}"                     \
+			     : "+" bits(otherwise) : "r"((u32)valid), "l"(at), bits(value) : "memory"); \
+		return otherwise;                                                                  \
+	}
+
+ATOMIC_IF(or_if, u32, "or.b32", "r")
+ATOMIC_IF(min_if, u32, "min.u32", "r")
+ATOMIC_IF(min_if, u64, "min.u64", "l")
+
 /* Ask for the line at @at: the next step reads it after the barrier, which takes as long. */
 __device__ static inline void prefetch(const void *at)
 {
@@ -70,6 +87,16 @@ __device__ static inline u64 load_acquire(const uint64_t *at)
 {
 	__nanosleep(20);
 	return *(const volatile uint64_t *)at;
+}
+
+__device__ static inline u32 or_if(bool valid, u32 *at, u32 bits, u32 otherwise)
+{
+	return valid ? atomicOr(at, bits) : otherwise;
+}
+
+template <typename T> __device__ static inline T min_if(bool valid, T *at, T value, T otherwise)
+{
+	return valid ? (T)atomicMin(at, value) : otherwise;
 }
 
 __device__ static inline void prefetch(const void *)
@@ -121,16 +148,7 @@ __device__ static inline void walk_pieces(const gpu_graph &g, u64 first, u32 cou
 	W weight[LANE_ENTRIES];
 	u64 at;
 
-	if (count && (longs >> lane_id() & 1 || limit)) {
-		u64 sectors = ((first + count) * sizeof(R) + 31) / 32 - first * sizeof(R) / 32;
-
-		if (width_of<W>::bytes)
-			sectors += ((first + count) * width_of<W>::bytes + 31) / 32 - first * width_of<W>::bytes / 32;
-		if (first < g.prefix_end)
-			t.cached += sectors;
-		else
-			t.list += sectors;
-	}
+	count_sectors<R, W>(g, t, first, first + count);
 	for (k = 0; __any_sync(ALL_LANES, k < limit); k += LANE_ENTRIES) {
 		mask = 0;
 #pragma unroll

@@ -54,21 +54,23 @@ __device__ static inline void lower_targets(const gpu_graph &g, M cards, typenam
 					    const typename S::bits *expanded, u64 bound, const sssp_queues &q)
 {
 	typedef typename S::bits D;
+	D d[LANE_ENTRIES], old[LANE_ENTRIES];
 	u32 near = 0, far = 0, i;
 	u64 at_near, at_far;
 
 #pragma unroll
 	for (i = 0; i < LANE_ENTRIES; i++) {
-		u32 to;
-		D d;
+		const bool present = mask >> i & 1;
+		const u32 to = present ? target_of<R>(g, entry[i]) : 0;
 
-		if (!(mask >> i & 1))
-			continue;
-		to = target_of<R>(g, entry[i]);
-		d = S::template plus<R, W>(g, from, entry[i], weight[i]);
-		if (lower<D>(M::first(cards.of(to), distance, to), d) <= d)
+		d[i] = S::template plus<R, W>(g, from, entry[i], weight[i]);
+		old[i] = min_if(present, M::first(cards.of(to), distance, to), d[i], (D)0);
+	}
+#pragma unroll
+	for (i = 0; i < LANE_ENTRIES; i++) {
+		if (old[i] <= d[i])
 			mask &= ~(1u << i);
-		else if (d < bound)
+		else if (d[i] < bound)
 			near++;
 		else
 			far |= 1u << i;

@@ -21,7 +21,7 @@ struct bfs {
 	bool pulls;			/* there are such lists */
 	bool in_place;			/* they are searched on the card, not their copy in the cache */
 	CUdeviceptr level, visited, bits[2], queue[2];	/* level 0: bits are enough */
-	CUdeviceptr loop_queue, loop_log; /* of levels that stay on the GPU; 0: compressed lists */
+	CUdeviceptr loop_space, loop_log; /* of levels that stay on the GPU; 0: compressed lists */
 	bool have_bits, have_queue;	/* valid representations of the frontier: bits[0], queue[0] */
 	uint64_t items;			/* work items in queue[0] */
 	uint64_t frontier, frontier_edges, unvisited;
@@ -286,7 +286,7 @@ static int bottom_up_step(struct bfs *b)
  */
 static bool is_small(const struct bfs *b)
 {
-	return b->loop_queue && b->now >= LOOP_FROM && b->frontier <= GPU_LOOP_ITEMS / 8 && b->frontier_edges <= GPU_LOOP_EDGES;
+	return b->loop_space && b->now >= LOOP_FROM && b->frontier <= GPU_LOOP_ITEMS / 8 && b->frontier_edges <= GPU_LOOP_EDGES;
 }
 
 /* A level ended that reached @vertices of @edges edges in sum. */
@@ -309,7 +309,7 @@ static int loop_levels(struct bfs *b)
 	struct gpu_level log[GPU_LOOP_STEPS];
 	struct gpu_run *r = b->r;
 	uint32_t next = b->now + 1, levels = GPU_UNREACHED - next, i;
-	void *args[] = { &b->queue[0], &b->items, &b->visited, &b->level, &next, &levels, &b->loop_queue,
+	void *args[] = { &b->queue[0], &b->items, &b->visited, &b->level, &next, &levels, &b->loop_space,
 			 &b->loop_log, NULL };
 	int rc = b->have_queue ? 0 : collect(b);
 
@@ -347,7 +347,7 @@ static int prepare(struct bfs *b)
 		{ "visited vertices", 4 * words, &b->visited },
 		{ "frontier", 4 * words, &b->bits[0] }, { "next frontier", 4 * words, &b->bits[1] },
 		{ "queue", gpu_run_queue_bytes(r), &b->queue[0] }, { "next queue", gpu_run_queue_bytes(r), &b->queue[1] },
-		{ "loop queue", 8 * GPU_LOOP_ITEMS, &b->loop_queue },
+		{ "shared items of loops", 8 * GPU_LOOP_BLOCKS * GPU_LOOP_PART, &b->loop_space },
 		{ "loop log", sizeof(struct gpu_level) * GPU_LOOP_STEPS, &b->loop_log },
 	};
 	/* compressed lists have no loops */

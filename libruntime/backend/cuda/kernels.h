@@ -15,8 +15,8 @@
 #define GPU_CACHE_CANDIDATES	1024u		/* neighbours of a vertex considered for the cache */
 #define GPU_TALLIES	64u
 #define GPU_LOOP_BLOCKS	32u		/* blocks of a loop that stays on the GPU */
-#define GPU_LOOP_ITEMS	65536u		/* capacity of its queue */
-#define GPU_LOOP_PART	1024u		/* of a block's own queue, in shared memory */
+#define GPU_LOOP_ITEMS	65536u		/* capacity of its queue, if all blocks have one */
+#define GPU_LOOP_PART	1024u		/* capacity of a block's own queue, in shared memory */
 #define GPU_LOOP_EDGES	65536u		/* edges that leave a frontier for which it pays */
 #define GPU_LOOP_PATHS	2048u		/* items of a level for which betweenness stays on the GPU */
 #define GPU_LOOP_FAR	(1u << 20)	/* capacity of its queue of far vertices */

@@ -187,7 +187,7 @@ int gpu_cards_begin(struct gpu_ranks *k, struct gpu_cards *c, CUdeviceptr first,
 {
 	const struct gpu_part part[] = {
 		{ "cards", sizeof(struct gpu_card) * k->size, &c->cards },
-		{ "first items", 8ull * ITEMS, &c->queue }, { "queue of all cards", 8ull * GPU_LOOP_ITEMS, &c->space },
+		{ "first items", 8ull * ITEMS, &c->queue }, { "shared items of loops", 8ull * GPU_LOOP_BLOCKS * GPU_LOOP_PART, &c->space },
 		{ "levels of all cards", sizeof(struct gpu_level) * GPU_LOOP_STEPS, &c->log },
 	};
 	struct told own, *all = calloc(k->size, sizeof(*all));

@@ -481,21 +481,23 @@ TEST(negative_weights)
 	FAILS(gtu_sssp(dev, g, &opt, rank, NULL, &err), GTU_ERR_INPUT, "the weight of edge 1 is -5.5: weights must be 0 or more");
 }
 
-/* A hub on a path, with @tails other paths of @length vertices from it. */
-static void search_hub(uint64_t tails, uint64_t length)
+/* A path with @hubs, 40 vertices apart. Each has @tails: other paths of @length vertices. */
+static void search_hubs(uint64_t hubs, uint64_t tails, uint64_t length)
 {
-	const uint64_t path = 40, n = 2 * path + 1 + tails * length, hub = path;
+	const uint64_t apart = 40, path = (hubs + 1) * apart, n = path + 1 + hubs * tails * length;
 	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU };
 	struct edges e = edges(n, n);
 	uint32_t *weight = test_alloc(n, 4);
-	uint64_t *got = test_alloc(n, 8), *want = test_alloc(n, 8), v;
+	uint64_t *got = test_alloc(n, 8), *want = test_alloc(n, 8), v, at;
 	struct gtu_graph *g;
 
 	open_gpu();
-	for (v = 0; v < 2 * path; v++)
+	for (v = 0; v < path; v++)
 		add_edge(&e, v, v + 1);
-	for (v = 2 * path + 1; v < n; v++)
-		add_edge(&e, v < 2 * path + 1 + tails ? hub : v - tails, v);
+	for (v = path + 1; v < n; v++) {
+		at = v - path - 1;
+		add_edge(&e, at % (tails * length) < tails ? (at / (tails * length) + 1) * apart : v - tails, v);
+	}
 	for (v = 0; v < e.m; v++)
 		weight[v] = 1 + (uint32_t)(v * 7 % 50);
 	g = weighted_edges(n, e.m, e.src, e.dst, GTU_WEIGHT_U32, weight, GTU_UNDIRECTED, 4);
@@ -508,13 +510,13 @@ static void search_hub(uint64_t tails, uint64_t length)
 /* Levels and steps that stay on the GPU end at a hub, whose list is too long for them, and go on after it. */
 TEST(hub_on_a_path)
 {
-	search_hub(70000, 1);
+	search_hubs(1, 70000, 1);
 }
 
-/* One block finds a frontier that all blocks share from then on. */
-TEST(hub_of_paths)
+/* One block finds a frontier that all blocks share from then on; and again, while it still has the paths of the first hub. */
+TEST(hubs_of_paths)
 {
-	search_hub(600, 40);
+	search_hubs(2, 600, 50);
 }
 
 /* More rounds of peeling, and more levels forth and back, than one launch takes; a clique takes colors of several windows. */

@@ -34,7 +34,7 @@ struct one_card {
 	{
 		return (const uint64_t *)g.row + v;
 	}
-	/* The edges of @v, as positions from g.list on. Its two reads are in no branch, as one would wait for the other. */
+	/* The edges of @v, as positions from g.list on. Both reads are unconditional, so that they are in flight together. */
 	template <typename R> __device__ static void edges(const gpu_graph &g, place at, u32 v, u64 *s, u64 *e)
 	{
 		const u64 end = row(g, at, v)[1];

@@ -45,8 +45,8 @@ __device__ static inline u64 load_acquire(const uint64_t *at)
 }
 
 /*
- * Atomic operations on global memory if @valid; they return @otherwise if not. Not in a branch, at whose end a lane waits
- * for the result: several of them share one trip to memory.
+ * Atomic operations on global memory if @valid; they return @otherwise if not. Several of them are in flight together: the
+ * compiler puts a wait for the result at the end of a branch, but not behind a predicated instruction.
  */
 #define ATOMIC_IF(name, type, operation, bits)                                                      \
 	__device__ static inline type name(bool valid, type *at, type value, type otherwise)        \

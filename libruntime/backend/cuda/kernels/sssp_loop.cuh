@@ -63,12 +63,12 @@ __device__ static inline void lower_targets(const gpu_graph &g, M cards, typenam
 		const bool present = mask >> i & 1;
 		const u32 to = present ? target_of<R>(g, entry[i]) : 0;
 
-		d[i] = S::template plus<R, W>(g, from, entry[i], weight[i]);
+		d[i] = present ? S::template plus<R, W>(g, from, entry[i], weight[i]) : 0;
 		old[i] = min_if(present, M::first(cards.of(to), distance, to), d[i], (D)0);
 	}
 #pragma unroll
 	for (i = 0; i < LANE_ENTRIES; i++) {
-		if (old[i] <= d[i])
+		if (!(mask >> i & 1) || old[i] <= d[i])
 			mask &= ~(1u << i);
 		else if (d[i] < bound)
 			near++;

@@ -218,7 +218,7 @@ FAKE_CUDA += build/tests/fake/libcuda-cpu.so.1
 endif
 CPU_KERNEL := extern "C" __global__ void( __launch_bounds__\([^)]*\))? [A-Za-z0-9_]+\(
 CPU_FLAGS := -Iinclude -I. -std=c++17 -Wall -Wextra -Wno-unknown-pragmas \
-	-fno-strict-aliasing -fPIC
+	-fno-strict-aliasing -fPIC -fno-semantic-interposition
 TEST_CUDA := $(wildcard tests/cuda/*.cu)
 TEST_CUDA_HEADERS := $(wildcard include/gtu/*.cuh tests/cuda/*.h) include/gtu/weave.h include/uapi/gtu/hw.h
 build/tests/fake/kernels.list: $(CUDA_SRC) $(TEST_CUDA) $(TEST_CUDA_HEADERS)
@@ -235,7 +235,7 @@ build/tests/fake/libcuda-cpu.so.1: tests/fake/libcuda.c tests/fake/fake_cuda.h $
 		build/tests/fake/kernels_cpu.o
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CPPFLAGS) -DFAKE_CPU -O1 -g -Wall -Wextra -fPIC -c -o $(@D)/libcuda-cpu.o $<
-	$(Q)$(CXX) -shared -o $@ $(@D)/libcuda-cpu.o build/tests/fake/kernels_cpu.o
+	$(Q)$(CXX) -shared -Wl,-Bsymbolic -o $@ $(@D)/libcuda-cpu.o build/tests/fake/kernels_cpu.o
 build/tests/fake/%.so.1: tests/fake/libcuda.c tests/fake/fake_cuda.h $(CUDA)/api.h
 	@mkdir -p $(@D)
 	$(call say,LD,$@)

@@ -112,16 +112,48 @@ void switch_to(resident *r)
 /* ---- Threads ---------------------------------------------------------------------------------------------------------- */
 
 /* Never in the function that sets a place: the compiler would merge the two. */
-__attribute__((noipa)) void go_to(void **to)
+[[noreturn]] __attribute__((noipa)) void go_to(void **to)
 {
 	__builtin_longjmp(to, 1);
 }
 
-__attribute__((noipa)) void leave(void)
+/* The first thread of the warp of thread @i, from @i on, that does not wait and has not ended; behind the warp if none. */
+unsigned runnable(const resident *r, unsigned i)
 {
-	if (!__builtin_setjmp(here->at[now]))
-		go_to(scheduler);
+	const unsigned end = (i | 31) + 1;
+
+	for (; i < end; i++) {
+		const fiber *f = &r->fibers[i];
+
+		if (!f->done && !(f->waits && f->waits->round == f->round))
+			break;
+	}
+	return i;
 }
+
+void set_thread(unsigned i)
+{
+	here->fibers[i].waits = nullptr;
+	threadIdx.x = now = i;
+}
+
+/* Run the next lane of the warp, directly if it has begun. */
+[[noreturn]] __attribute__((noipa)) void go_on(void)
+{
+	const unsigned next = (now & 31) == 31 ? now + 1 : runnable(here, now + 1);
+
+	if (!(next & 31) || !here->fibers[next].begun)
+		go_to(scheduler);
+	set_thread(next);
+	go_to(here->at[next]);
+}
+
+/* Let the other threads run. A macro: after a switch, the processor mispredicts each return. */
+#define LEAVE()						\
+	do {						\
+		if (!__builtin_setjmp(here->at[now]))	\
+			go_on();			\
+	} while (0)
 
 /* A fiber's main function: runs one thread of each block. */
 void live(void)
@@ -129,18 +161,18 @@ void live(void)
 	for (;;) {
 		kernel(params);
 		here->fibers[now].done = true;
-		leave();
+		here->left--;
+		LEAVE();
 	}
 }
 
+/* Run thread @i, and the lanes behind it that have begun, until one waits that is the last of them. */
 __attribute__((noipa)) void enter(unsigned i)
 {
 	fiber *f = &here->fibers[i];
 	static ucontext_t first;
 
-	now = i;
-	threadIdx.x = i;
-	blockIdx.x = here->index;
+	set_thread(i);
 	if (__builtin_setjmp(scheduler))
 		return;
 	if (f->begun)
@@ -154,18 +186,17 @@ __attribute__((noipa)) void enter(unsigned i)
 	setcontext(&first);
 }
 
-void wait_for(meeting *m, unsigned all)
+/* Whether the calling thread is the last of @all; if not, it waits for them from its next LEAVE() on. */
+inline bool last_of(meeting *m, unsigned all)
 {
-	unsigned round = m->round;
-
 	if (++m->came == all) {
 		m->came = 0;
 		m->round++;
-		return;
+		return true;
 	}
 	here->fibers[now].waits = m;
-	here->fibers[now].round = round;
-	leave();
+	here->fibers[now].round = m->round;
+	return false;
 }
 
 void begin_block(resident *r, unsigned index)
@@ -181,15 +212,9 @@ bool run_lanes(resident *r, unsigned first)
 {
 	bool moved = false;
 
-	for (unsigned i = first; i < first + 32; i++) {
-		fiber *f = &r->fibers[i];
-
-		if (f->done || (f->waits && f->waits->round == f->round))
-			continue;
-		f->waits = nullptr;
+	for (unsigned i = first; i < first + 32 && (i = runnable(r, i)) < first + 32; i = now + 1) {
 		moved = true;
 		enter(i);
-		r->left -= f->done;
 	}
 	return moved;
 }
@@ -200,6 +225,7 @@ bool run_threads(resident *r)
 	bool moved = false;
 
 	switch_to(r);
+	blockIdx.x = r->index;
 	for (unsigned i = 0; i < threads; i += 32)
 		for (unsigned passes = 1 + random_below(cpu_warp_passes); passes && run_lanes(r, i); passes--)
 			moved = true;
@@ -254,18 +280,19 @@ void cpu_yield(void)
 	/* the fibers probably wait for another thread */
 	if (!(++often % 256))
 		usleep(50);
-	leave();
+	LEAVE();
 }
 
 void cpu_preempt(void)
 {
 	if (!random_below(SWITCH))
-		leave();
+		LEAVE();
 }
 
 void cpu_meet(void)
 {
-	wait_for(&here->everybody, threads);
+	if (!last_of(&here->everybody, threads))
+		LEAVE();
 }
 
 const uint64_t *cpu_exchange(unsigned mask, uint64_t mine)
@@ -290,7 +317,8 @@ const uint64_t *cpu_exchange(unsigned mask, uint64_t mine)
 	g->unread++;
 	value = g->value[g->of.round & 1];
 	value[now & 31] = mine;
-	wait_for(&g->of, (unsigned)__builtin_popcount(mask));
+	if (!last_of(&g->of, mask == ~0u ? 32 : (unsigned)__builtin_popcount(mask)))
+		LEAVE();
 	g->unread--;
 	return value;
 }

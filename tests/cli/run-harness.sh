@@ -39,6 +39,17 @@ at_least 12 "$(grep -c '^fuzz/' "$out")" "fuzzers are listed"
 check "tests/run --list lists a single program" "$root/tests/run" --list unit/test_scu
 printf 'unit/test_scu\n' >want
 same "the list of a single program is its name" want "$out"
+# a program whose checks differ between the builds must run in both
+grep -v '^#' "$root/tests/sanitized.list" >list
+while read -r name; do
+	check "the checks of $name are the same under the sanitizers" \
+		bash -c '[ $(find "$1" -name "$2.c" | wc -l) = 1 ] && ! grep -rqE "__SANITIZE_ADDRESS__|TEST_CASES|FEWER_SMS|machine_of" "$1" --include="$2.c"' \
+		- "$root/tests/unit" "$name"
+done <list
+at_least 20 "$(wc -l <list)" "unit tests run only under the sanitizers"
+GTU_ALL= quietly "$root/tests/run" --list
+lacks "tests/run leaves out what runs under the sanitizers" "^unit/($(paste -sd'|' list))\$" "$out"
+says "tests/run runs it under the sanitizers" "^san/$(head -1 list)\$" "$out"
 # packaging/uses: files in a folder, with times of access of this hour and of the one before
 touch used unused "with a space" link-target
 ln -s link-target link

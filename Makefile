@@ -266,8 +266,8 @@ build/tests/%.fatbin: tests/cuda/%.cu $(TEST_CUDA_HEADERS)
 endif
 
 # files that these tests open at run time
-$(addprefix $(B)/tests/,test_cuda test_gpu test_gpu_cpu test_gpu_limits test_gpu_pagerank test_bench_ranks test_records test_listings test_aperture test_weave_gpu test_gpu_ranks): | $(FAKE_CUDA) $(TEST_FATBIN)
-$(B)/tests/test_gpu_ranks: | $(FAKE_NCCL)
+$(addprefix $(B)/tests/,test_cuda test_gpu test_gpu_cpu test_gpu_limits test_gpu_pagerank test_bench_ranks test_records test_listings test_aperture test_weave_gpu test_gpu_ranks test_gpu_ranks_limits): | $(FAKE_CUDA) $(TEST_FATBIN)
+$(B)/tests/test_gpu_ranks $(B)/tests/test_gpu_ranks_limits: | $(FAKE_NCCL)
 $(B)/tests/test_weave_compile: | $(FAKE_NVRTC)
 
 .PHONY: unit-tests

@@ -167,59 +167,72 @@ static __device__ __forceinline__ u32 append(bool keep, u32 *tail, u32 *sums, u3
 	return *base + position;
 }
 
+/*
+ * Merrill's contraction (back40computing, two_phase/contract_atomic). The grid fills the GPU once, and a block processes its
+ * part of the edge frontier tile by tile, so that its history spans the part.
+ */
 extern "C" __global__ void bfs_contract(const u32 *__restrict__ edge, u32 count, u32 *mask, u32 *label,
 					u32 depth, u32 *near, u32 *tail)
 {
 	__shared__ u32 sums[WARPS], base;
 	__shared__ volatile u32 cull[WARPS][CULL], history[HISTORY];
-	u32 i, v = NEVER, at, bit, slot, word;
+	u32 i, v, at, bit, slot, word, tiles, tile, end;
 
-	COUNT(0); /* load: the block's hash, and a warp's edges */
+	COUNT(0); /* begin: the block's hash, and its range of the edge frontier */
 #pragma unroll
 	for (i = threadIdx.x; i < HISTORY; i += BLOCK)
 		history[i] = NEVER;
+	tiles = (count + BLOCK - 1) / BLOCK;
+	tile = tiles / gridDim.x * blockIdx.x + min(blockIdx.x, tiles % gridDim.x);
+	end = tile + tiles / gridDim.x + (blockIdx.x < tiles % gridDim.x);
 	__syncthreads();
-	i = blockIdx.x * BLOCK + threadIdx.x;
-	if (i < count)
-		v = edge[i];
-	COUNT(1); /* mask: the look-up in the bit mask, and its update */
-	if (v != NEVER) {
-		word = mask[v / 32];
-		bit = 1u << v % 32;
-		if (word & bit)
-			v = NEVER;
-		else
-			mask[v / 32] = word | bit;
-	}
-	COUNT(2); /* label: the look-up of the labels, and their update */
-	if (v != NEVER) {
-		if (label[v] != NEVER)
-			v = NEVER;
-		else
-			label[v] = depth;
-	}
-	COUNT(3); /* cull: the culling within the warp */
-	if (v != NEVER) {
-		slot = v % CULL;
-		cull[threadIdx.x / 32][slot] = v;
-		if (cull[threadIdx.x / 32][slot] == v) {
-			cull[threadIdx.x / 32][slot] = threadIdx.x;
-			if (cull[threadIdx.x / 32][slot] != threadIdx.x)
+#pragma unroll 1
+	for (; tile < end; tile++) {
+		COUNT(1); /* load: a warp's edges */
+		v = NEVER;
+		i = tile * BLOCK + threadIdx.x;
+		if (i < count)
+			v = edge[i];
+		COUNT(2); /* mask: the look-up in the bit mask, and its update */
+		if (v != NEVER) {
+			word = mask[v / 32];
+			bit = 1u << v % 32;
+			if (word & bit)
 				v = NEVER;
+			else
+				mask[v / 32] = word | bit;
 		}
+		COUNT(3); /* label: the look-up of the labels, and their update */
+		if (v != NEVER) {
+			if (label[v] != NEVER)
+				v = NEVER;
+			else
+				label[v] = depth;
+		}
+		COUNT(4); /* cull: the culling within the warp */
+		if (v != NEVER) {
+			slot = v % CULL;
+			cull[threadIdx.x / 32][slot] = v;
+			if (cull[threadIdx.x / 32][slot] == v) {
+				cull[threadIdx.x / 32][slot] = threadIdx.x;
+				if (cull[threadIdx.x / 32][slot] != threadIdx.x)
+					v = NEVER;
+			}
+		}
+		COUNT(5); /* history: the culling by the block's history */
+		if (v != NEVER) {
+			slot = v % HISTORY;
+			if (history[slot] == v)
+				v = NEVER;
+			else
+				history[slot] = v;
+		}
+		COUNT(6); /* append: the prefix sums, the block's atomic addition and the store */
+		at = append(v != NEVER, tail, sums, &base);
+		if (v != NEVER)
+			near[at] = v;
+		COUNT(7); /* next: a warp's way to its block's next edges */
 	}
-	COUNT(4); /* history: the culling by the block's history */
-	if (v != NEVER) {
-		slot = v % HISTORY;
-		if (history[slot] == v)
-			v = NEVER;
-		else
-			history[slot] = v;
-	}
-	COUNT(5); /* append: the prefix sums, the block's atomic addition and the store */
-	at = append(v != NEVER, tail, sums, &base);
-	if (v != NEVER)
-		near[at] = v;
 }
 
 /* Davidson: an element that lowers a distance writes its number to the vertex's look-up entry. */
@@ -303,8 +316,8 @@ PREPARE(sssp_prepare, true, true, false)
 PREPARE(pr_prepare, false, false, true)
 
 /*
- * Contraction that writes a bit mask instead of a list. The culling is written out in both: as functions, nvcc makes 3
- * instructions less of bfs_contract.append.
+ * Contraction that writes a bit mask instead of a list. Only the region of the mask word is counted; the others are those of
+ * bfs_contract, whose blocks loop over their parts.
  */
 extern "C" __global__ void bfs_mark(const u32 *__restrict__ edge, u32 count, u32 *mask, u32 *label, u32 depth,
 				    u32 *bits)

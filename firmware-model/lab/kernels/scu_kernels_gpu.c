@@ -321,23 +321,11 @@ LAB_INLINE lab_mask cull(struct lab_warp *w, lab_u32 c)
 	return w->mask & ~lost;
 }
 
-/* contractionGPU of BFS: the vertices that are new, as far as mask, label and two hashes detect; or exactly. */
-LAB_PROGRAM static void bfs(struct lab_warp *w, const void *p)
+/* The lanes of @some whose vertex @c is new, as far as mask, label and two hashes detect; or exactly. */
+LAB_INLINE lab_mask bfs_cull(struct lab_warp *w, const struct scu_args *a, lab_u32 c, lab_mask some)
 {
-	const struct scu_args *a = p;
-	lab_u32 i = lab_thread(w), c = { 0 }, word, slot, at;
-	lab_mask some = 0, was;
+	lab_u32 word, slot;
 
-	run_region(w, a, SCU_X_bfs_contract_entry);
-	run_region(w, a, SCU_X_bfs_contract_load);
-	for (at = lab_lane() + w->in_block * LAB_LANES; at[0] < HISTORY; at += SCU_BLOCK_THREADS)
-		lab_shared_store(w, at + PAST, lab_all(SCU_NEVER));
-	lab_barrier(w);
-	LAB_IF(w, lab_lt(i, lab_all(a->count))) {
-		c = lab_load32(w, EDGE, &a->edge, i);
-		lab_wait(w);
-		some = w->mask;
-	}
 	run_region(w, a, SCU_X_bfs_contract_mask);
 	LAB_IF(w, some) {
 		lab_u32 bit = lab_all(1) << (c & 31);
@@ -348,7 +336,6 @@ LAB_PROGRAM static void bfs(struct lab_warp *w, const void *p)
 		LAB_IF(w, some)
 			lab_store32(w, VISITED, &a->visited, c >> 5, word | bit);
 	}
-	was = w->mask;
 	w->mask = some;			/* lanes whose element is culled skip what is between the barriers */
 	run_region(w, a, SCU_X_bfs_contract_label);
 	LAB_IF(w, some) {
@@ -377,16 +364,50 @@ LAB_PROGRAM static void bfs(struct lab_warp *w, const void *p)
 			lab_wait(w);
 			some = lab_lt(lab_all(a->depth), word) & w->mask;
 		}
-	w->mask = was;
-	if (a->masks) {
-		run_region(w, a, SCU_X_bfs_mark_bits);
-		put_bits(w, &a->near, i, some);
-		return;
+	return some;
+}
+
+/*
+ * contractionGPU of BFS: lists the new vertices, or marks them. The grid fills the GPU once, and a block processes its part
+ * of the frontier tile by tile, so that its history spans the part (Merrill's back40computing, two_phase/contract_atomic).
+ */
+LAB_PROGRAM static void bfs(struct lab_warp *w, const void *p)
+{
+	const struct scu_args *a = p;
+	const uint32_t tiles = (a->count + SCU_BLOCK_THREADS - 1) / SCU_BLOCK_THREADS, more = tiles % a->blocks;
+	const uint32_t block = (uint32_t)w->block;
+	uint32_t tile = tiles / a->blocks * block + (block < more ? block : more), end = tile + tiles / a->blocks + (block < more);
+	const lab_mask all = w->mask;
+	lab_u32 at;
+
+	run_region(w, a, SCU_X_bfs_contract_entry);
+	run_region(w, a, SCU_X_bfs_contract_begin);
+	for (at = lab_lane() + w->in_block * LAB_LANES; at[0] < HISTORY; at += SCU_BLOCK_THREADS)
+		lab_shared_store(w, at + PAST, lab_all(SCU_NEVER));
+	lab_barrier(w);
+	for (; tile < end; tile++) {
+		lab_u32 i = lab_lane() + (tile * SCU_BLOCK_THREADS + w->in_block * LAB_LANES), c = { 0 };
+		lab_mask some = 0;
+
+		run_region(w, a, SCU_X_bfs_contract_load);
+		LAB_IF(w, lab_lt(i, lab_all(a->count))) {
+			c = lab_load32(w, EDGE, &a->edge, i);
+			lab_wait(w);
+			some = w->mask;
+		}
+		some = bfs_cull(w, a, c, some);
+		w->mask = all;
+		if (a->masks) {
+			run_region(w, a, SCU_X_bfs_mark_bits);
+			put_bits(w, &a->near, i, some);
+		} else {
+			run_region(w, a, SCU_X_bfs_contract_append);
+			at = append(w, a, some, SCU_NEARS, SUMS, BASE);
+			LAB_IF(w, some)
+				lab_store32(w, PUT, &a->near_list, at, c);
+		}
+		run_region(w, a, SCU_X_bfs_contract_next);
 	}
-	run_region(w, a, SCU_X_bfs_contract_append);
-	at = append(w, a, some, SCU_NEARS, SUMS, BASE);
-	LAB_IF(w, some)
-		lab_store32(w, PUT, &a->near_list, at, c);
 }
 
 /* SSSP: lower distances; an element that lowers one writes its number to the vertex's look-up entry. */

@@ -22,8 +22,8 @@
 #define SCU_REGIONS(X)                                                                                                \
 	SCU_EXPAND_REGIONS(X, bfs_expand) SCU_EXPAND_REGIONS(X, sssp_expand) SCU_EXPAND_REGIONS(X, pr_expand)            \
 	SCU_EXPAND_REGIONS(X, split_expand) SCU_EXPAND_REGIONS(X, split_expand_add) SCU_EXPAND_REGIONS(X, split_expand_copy) \
-	X(bfs_contract, entry) X(bfs_contract, load) X(bfs_contract, mask) X(bfs_contract, label) X(bfs_contract, cull)  \
-	X(bfs_contract, history) X(bfs_contract, append) X(bfs_mark, bits)                                              \
+	X(bfs_contract, entry) X(bfs_contract, begin) X(bfs_contract, load) X(bfs_contract, mask) X(bfs_contract, label) \
+	X(bfs_contract, cull) X(bfs_contract, history) X(bfs_contract, append) X(bfs_contract, next) X(bfs_mark, bits)   \
 	X(sssp_relax, entry) X(sssp_relax, load) X(sssp_relax, update)                                                  \
 	X(sssp_mark, entry) X(sssp_mark, load) X(sssp_mark, update)                                                     \
 	X(sssp_again, entry) X(sssp_again, all)                                                                         \
@@ -42,6 +42,7 @@ extern const char *const scu_region_name[SCU_REGION_COUNT];
 struct scu_args {
 	const uint32_t *instructions;	/* [SCU_REGION_COUNT] */
 	uint32_t n, count, depth;
+	uint32_t blocks;		/* of the grid */
 	uint32_t threshold, floor;	/* of near-far: of this round, and of the last */
 	uint32_t first;			/* SSSP: number of this frontier's element 0 in the look-up table */
 	float base;

@@ -147,7 +147,7 @@ check "gtu lab run scu --figure 12 runs" gtu lab run scu --scale 8 --figure 12 -
 json "gtu lab run scu --figure 12 runs the ablations of grouping" s12.json '{r["what"].split(":")[0] for r in d["rows"] if "speed-up by grouping" in r["what"]} == {m + " " + a for m in ("gtx980", "tx1") for a in ("bfs", "sssp", "pr")}'
 check "gtu lab run scu runs figure 10 with state bytes" gtu lab run scu --scale 8 --figure 10 --machine tx1 --algorithm bfs --set scu.state_bytes=1 --json state.json
 json "probes of state bytes make the SCU slower" state.json '[r["ours"] for r in d["rows"] if r["what"] == "tx1 bfs: speed-up" and r["graph"] == "mean"][0] < [r["ours"] for r in __import__("json").load(open("s.json"))["rows"] if r["what"] == "tx1 bfs: speed-up" and r["graph"] == "mean"][0]'
-for key in packets skips_dram_latency; do
+for key in packets skips_dram_latency l2_blocks; do
 	check "gtu lab run scu runs figure 10 with scu.$key=0" gtu lab run scu --scale 8 --figure 10 --machine gtx980 --algorithm bfs --set scu.$key=0 --json path.json
 	json "scu.$key=0 makes the SCU slower" path.json '[r["ours"] for r in d["rows"] if r["what"] == "gtx980 bfs: speed-up" and r["graph"] == "mean"][0] < [r["ours"] for r in __import__("json").load(open("s.json"))["rows"] if r["what"] == "gtx980 bfs: speed-up" and r["graph"] == "mean"][0]'
 done

@@ -54,7 +54,7 @@ static unsigned best_variant(unsigned algorithm)
 /* ---- Runs ------------------------------------------------------------------------------------ */
 
 /* The keys of the units of all machines, then those with a value for each machine. */
-#define UNIT_KEYS	15u
+#define UNIT_KEYS	16u
 #define COMMON_KEYS	(UNIT_KEYS + SCU_REGION_COUNT)
 #define MACHINE_KEYS	6u
 
@@ -72,6 +72,7 @@ static void keys_of(struct lab_scu_config *c, const char *const *machine_names, 
 		{ "scu.state_bytes", &c->state_bytes, 0, 1, LAB_NUMBER },
 		{ "scu.in_flight_merge", &c->shape.in_flight_merge, 0, 4096, LAB_NUMBER },
 		{ "scu.l2_latency", &c->path.l2_latency, 0, 10000, LAB_CYCLES },
+		{ "scu.l2_blocks", &c->path.l2_blocks, 0, 1, LAB_NUMBER },
 		{ "scu.skips_dram_latency", &c->path.skips_dram_latency, 0, 1, LAB_NUMBER },
 		{ "scu.skips_excluded", &c->skips_excluded, 0, 1, LAB_NUMBER },
 		{ "scu.lane_buffers", &c->lane_buffers, 0, 1, LAB_NUMBER },

@@ -212,6 +212,7 @@ void lab_unit_memory(struct lab *lab, int unit, unsigned at, enum lab_kind kind,
 struct lab_unit_path {
 	uint32_t l2_latency;		/* cycles of the L2's pipeline; 0: the machine's */
 	uint32_t packets;		/* that its port passes in a cycle, at most LAB_UNITS; 0: a flit */
+	uint32_t l2_blocks;		/* 1: a slice serves a request of up to a line in a cycle; 0: a sector, or a flit, in a cycle */
 	uint32_t skips_dram_latency;	/* 1: a miss waits for the banks and the bus only, not for dram.latency */
 };
 /* For the unit that was attached last. */

@@ -182,6 +182,12 @@ static bool has_packet_port(const struct lab *lab, const struct lab_node *n)
 	return n->reply_to == LAB_REPLY_TO_UNIT && lab->unit_path[n->owner].is.packets;
 }
 
+/* Does a slice serve the request in a cycle, whatever its sectors? */
+static bool takes_blocks(const struct lab *lab, const struct lab_node *n)
+{
+	return n->reply_to == LAB_REPLY_TO_UNIT && lab->unit_path[n->owner].is.l2_blocks;
+}
+
 /* The L2's pipeline before its look-up (GPGPU-Sim's ROP delay), which requests of the partition skip. */
 static uint64_t l2_pipeline(const struct lab *lab, const struct lab_node *n)
 {
@@ -433,7 +439,7 @@ void lab_memory_arrive(struct lab *lab, uint32_t node)
 	uint64_t t = lab_max(lab->calendar.now, s->free);
 
 	flits = has_packet_port(lab, n) ? 1 : lab->request_flits[n->op == LAB_LOAD ? 0 : sectors];
-	s->free = t + (flits > sectors ? flits : sectors);
+	s->free = t + (takes_blocks(lab, n) ? 1 : flits > sectors ? flits : sectors);
 	if (by_crossbar(lab, n)) {
 		lab->stats.arrived[n->op]++;
 		lab->stats.arrived_bytes[n->op] += n->bytes;

@@ -515,6 +515,28 @@ TEST(port_passes_packets_of_a_cycle_at_once)
 	}
 }
 
+/* Four lines of one slice: it takes the four sectors of each in as many cycles, or a line in a cycle. */
+TEST(slice_serves_sectors_or_blocks)
+{
+	static const struct lab_unit u = { .name = "burst", .attach_point = LAB_ON_CROSSBAR, .reply = one_of_four_came, .clock = ask_four };
+	unsigned blocks, i;
+
+	for (blocks = 0; blocks < 2; blocks++) {
+		struct burst b = { 0 };
+
+		hand("l2.slices=1");
+		b.addr = array_of(lab, "a", 1024).addr;
+		CHECK(!lab_attach(lab, &u, &b, &b.unit, &err));
+		lab_unit_path(lab, b.unit, &(struct lab_unit_path){ .l2_latency = 3, .packets = 4, .l2_blocks = blocks });
+		lab_unit_wake(lab, b.unit, 5);
+		CHECKF(!lab_run_units(lab, &err), "%s", err.text);
+		CHECK_EQ(b.n, 8);
+		for (i = 0; i < 4; i++)
+			CHECKF(b.came[i] - b.asked == 1 + 10 + 3 + 1 + 10 + i * (blocks ? 1 : 4), "blocks %u, %u: %llu", blocks, i,
+			       (unsigned long long)(b.came[i] - b.asked));
+	}
+}
+
 /* A miss fetches its sector, or with l2.sectored = no the line, so that the next sector hits. */
 TEST(l2_miss_fetches_sector_or_line)
 {

@@ -268,18 +268,20 @@ int weaver_run_all(struct weaver *s, struct gtu_error *err)
 
 int weaver_parameters(struct weaver *s, struct gtu_error *err)
 {
-	uint32_t read_ahead = 0, leave_out = 0;
+	uint32_t read_ahead = 0, leave_out = 0, skips_current = 0;
 	const struct lab_key keys[] = {
 		{ "wvr.entries", &s->shape.entries, 32, WVR_ENTRIES_MAX, LAB_NUMBER },
 		{ "wvr.table_latency", &s->shape.table_latency, 1, 1 << 20, LAB_CYCLES },
 		{ "wvr.eghw_requests", &s->eghw_requests, 1, 64, LAB_NUMBER },
 		{ "wvr.coefficient", &s->coefficient, 1, 10000, LAB_NUMBER },
 		{ "wvr.read_ahead", &read_ahead, 0, 1, LAB_NUMBER },
+		{ "wvr.skips_current", &skips_current, 0, 1, LAB_NUMBER },
 		{ "wvr.leave_out", &leave_out, 0, 1, LAB_NUMBER },
 	};
 	int rc = lab_run_parameters(s->r, "wvr.", keys, sizeof(keys) / sizeof(keys[0]), err);
 
 	s->shape.read_ahead = read_ahead;
+	s->shape.skips_current = skips_current;
 	s->leave_out = leave_out;
 	return rc;
 }

@@ -394,9 +394,8 @@ LAB_INLINE void by_weaver(struct lab_warp *w, const struct gather_args *a, enum 
 			lab_alu(w, 2);	/* compare, branch */
 			LAB_IF(w, on) {
 				done = do_edge(w, a, u, &e, &t);
-				/* such a vertex likely has enough edges to pay for it */
-				if (on == ~0u && done >> 31 && e.base[0] == e.base[31])
-					lab_weaver_skip(w, a->weaver, e.base[0]);
+				LAB_IF(w, u == LAB_WVR_BFS ? split(w, done) : done)
+					lab_weaver_skip(w, a->weaver, &e.base);
 			}
 		}
 		lab_alu(w, 2);

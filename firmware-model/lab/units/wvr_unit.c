@@ -18,7 +18,6 @@ struct operands {
 	uint32_t warp;			/* warp index in its block */
 	lab_mask mask;
 	const uint32_t *vid, *start, *degree;
-	uint32_t skip;
 	enum wvr_answer answer;
 	uint32_t entry;			/* the offending entry */
 };
@@ -71,6 +70,17 @@ static void narrow(const uint64_t *from, uint32_t *to)
 		to[i] = from[i] == WVR_NONE ? LAB_NO_WORK : (uint32_t)from[i];
 }
 
+/* Of the vertices that the active lanes skip, the one of the current entry if there is one, otherwise the lowest lane's. */
+static uint32_t one_vertex(const struct wvr_core *c, const struct operands *o)
+{
+	lab_mask m;
+
+	for (m = o->mask; m; m &= m - 1)
+		if (o->vid[__builtin_ctz(m)] == c->now.vid)
+			return o->vid[__builtin_ctz(m)];
+	return o->vid[__builtin_ctz(o->mask)];
+}
+
 static void on_ask(void *ctx, uint32_t warp, unsigned at, uint64_t value, uint64_t cycle)
 {
 	struct operands *o = (struct operands *)(uintptr_t)value;
@@ -96,7 +106,7 @@ static void on_ask(void *ctx, uint32_t warp, unsigned at, uint64_t value, uint64
 		break;
 	case SKIP:
 		catch_up(s->core, cycle);
-		wvr_core_skip(s->core, o->skip);
+		wvr_core_skip(s->core, one_vertex(s->core, o));
 		/* no warp waits for the scan */
 		lab_unit_reply(u->lab, u->unit, warp, o, 0, cycle);
 		break;
@@ -208,9 +218,9 @@ void lab_weaver_dec_loc(struct lab_warp *w, struct lab_weaver *u, lab_u32 *eid)
 	execute(w, u, &o, eid, sizeof(*eid));
 }
 
-void lab_weaver_skip(struct lab_warp *w, struct lab_weaver *u, uint32_t vid)
+void lab_weaver_skip(struct lab_warp *w, struct lab_weaver *u, const lab_u32 *vid)
 {
-	struct operands o = { .instruction = SKIP, .skip = vid };
+	struct operands o = { .instruction = SKIP, .vid = (const uint32_t *)vid };
 
 	execute(w, u, &o, &o, 0);
 }

@@ -41,12 +41,12 @@ uint32_t lab_weaver_warps(const struct lab_weaver *u);
  * The four instructions, for the warps of an SM's only block. Registering an entry twice, or
  * outside the table, ends the launch with an error. REG: register the active lanes' vertices.
  * DEC_ID: base vertices of the next work; returns the lanes with work. DEC_LOC: the edges of that
- * work. SKIP: drop the rest of one vertex.
+ * work. SKIP: drop the rest of a vertex of the active lanes, which the unit is decoding.
  */
 void lab_weaver_reg(struct lab_warp *w, struct lab_weaver *u, const lab_u32 *vid, const lab_u32 *start,
 		    const lab_u32 *degree);
 lab_mask lab_weaver_dec_id(struct lab_warp *w, struct lab_weaver *u, lab_u32 *vid);
 void lab_weaver_dec_loc(struct lab_warp *w, struct lab_weaver *u, lab_u32 *eid);
-void lab_weaver_skip(struct lab_warp *w, struct lab_weaver *u, uint32_t vid);
+void lab_weaver_skip(struct lab_warp *w, struct lab_weaver *u, const lab_u32 *vid);
 
 #endif

@@ -205,6 +205,10 @@ void wvr_core_skip(struct wvr_core *c, uint64_t vid)
 		c->count.skipped += c->now.degree;
 		c->now.degree = 0;
 	}
+	if (c->shape.skips_current) {
+		spend(c, (enum wvr_state)c->state, 1);
+		return;
+	}
 	for (uint32_t i = next_valid(c, c->scanned); i < c->shape.entries; i = next_valid(c, i + 1)) {
 		reads++;
 		if (c->table[i].vid != vid)

@@ -30,6 +30,8 @@ struct wvr_shape {
 	 * ahead
 	 */
 	bool read_ahead;
+	/* laboratory only: a skip ends the current entry only, whose vertex it is compared with in a cycle */
+	bool skips_current;
 };
 
 enum wvr_state {

@@ -13,7 +13,7 @@ struct hand {
 	uint32_t vid[MOMENTS][LAB_LANES], eid[MOMENTS][LAB_LANES];
 	lab_mask on[MOMENTS];
 	uint32_t warps;			/* registered at once */
-	uint32_t twice, skip;
+	uint32_t twice, skip, skips_current;
 };
 
 /*
@@ -47,7 +47,10 @@ static void one_warp(struct lab_warp *w, const void *p)
 		memcpy(h->eid[i], &got, sizeof(got));
 		h->at[3 + 2 * i] = lab_now(w->lab);
 		if (!i && h->skip)
-			lab_weaver_skip(w, h->weaver, 7);
+			LAB_IF(w, 1) {
+				got = lab_all(h->skip);
+				lab_weaver_skip(w, h->weaver, &got);
+			}
 	}
 }
 ONE_KERNEL(one_warp);
@@ -63,6 +66,7 @@ static int by_hand(struct hand *h, uint32_t latency, bool ahead, struct lab_weav
 	CHECKF(!lab_machine_set(&m, "sm.policy=rr", &err) && !lab_create(&m, &lab, &err), "%s", err.text);
 	shape.table_latency = latency;
 	shape.read_ahead = ahead;
+	shape.skips_current = h->skips_current;
 	CHECKF(!lab_weaver_attach(lab, &shape, &h->weaver, &err), "%s", err.text);
 	rc = launch(lab, &one_warp_kernel, h, 1, 1024);
 	if (!rc)
@@ -117,7 +121,7 @@ TEST(instruction_latencies)
 
 TEST(skip_drops_remaining_edges)
 {
-	struct hand h = { .skip = 1 };
+	struct hand h = { .skip = 7 };
 	struct lab_weaver_counts c;
 
 	CHECKF(!by_hand(&h, 10, false, &c), "%s", err.text);
@@ -126,6 +130,22 @@ TEST(skip_drops_remaining_edges)
 	CHECK_EQ(h.vid[1][0], 9);
 	CHECK_EQ(c.core.work, 33);
 	CHECK_EQ(c.core.skipped, 8);
+}
+
+/* The entry that is being decoded, of vertex 7, ends; a skip of another vertex changes nothing. */
+TEST(skip_of_the_current_entry)
+{
+	struct hand h = { .skip = 7, .skips_current = 1 }, other = { .skip = 9, .skips_current = 1 };
+	struct lab_weaver_counts c;
+
+	CHECKF(!by_hand(&h, 10, false, &c), "%s", err.text);
+	CHECK_EQ(h.on[1], 1);
+	CHECK_EQ(h.vid[1][0], 9);
+	CHECK_EQ(c.core.skipped, 8);
+	CHECKF(!by_hand(&other, 10, false, &c), "%s", err.text);
+	CHECK_EQ(other.on[1], 0x1ffu);
+	CHECK_EQ(c.core.skips, 1);
+	CHECK_EQ(c.core.skipped, 0);
 }
 
 TEST(program_errors_are_reported)

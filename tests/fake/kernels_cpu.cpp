@@ -166,7 +166,7 @@ void live(void)
 	}
 }
 
-/* Run thread @i, and the lanes behind it that have begun, until one waits that is the last of them. */
+/* Run thread @i and the lanes behind it that have begun, until the last one waits. */
 __attribute__((noipa)) void enter(unsigned i)
 {
 	fiber *f = &here->fibers[i];

@@ -39,7 +39,7 @@ struct found_by_block {
 #define UNEVEN		128u		/* items of a block from which it may have too many */
 #define UNEVEN_LONG	8u		/* the same where some are of long lists, which take a warp each */
 
-/* What a block keeps of the present level, and of the one that it queues, and what the reports of all blocks say. */
+/* A block's items of the present level and of the next, and sums over the reports of all blocks. */
 struct bfs_block {
 	u64 queue[2][GPU_LOOP_PART];
 	found_by_block sums[2];
@@ -81,7 +81,7 @@ template <typename R, typename M> struct found_rows {
 		}
 	}
 
-	/* The first entries of @item, if it is short; counts all of it. Returns the number of entries. */
+	/* The first entries of @item, if it is short; counts the sectors of all its entries. Returns the number of those read. */
 	__device__ u32 read_piece(const gpu_graph &g, M cards, u64 item, tally &t)
 	{
 		const u64 first = item >> PIECE_BITS;

@@ -329,8 +329,8 @@ TEST(cache_gives_way)
 	cache = gtu_get_placement(dev)->cache_bytes;
 	CHECK(cache > 2 << 20);
 	for (unsigned refusals = 1; refusals < 3; refusals++) {
-		/* the loops' queues; then also what would be left of the cache */
-		fake->refuse_above = 500000;
+		/* the items that loops share; then also what would be left of the cache */
+		fake->refuse_above = 240000;
 		fake->refusals = refusals;
 		OK(run(&gpu_algorithms[0], dev, g, GTU_WITH_GPU, got));
 		gpu_algorithm_check(&gpu_algorithms[0], g, got, want, "a smaller cache");

@@ -416,15 +416,21 @@ static int check_launch(struct lab *lab, const struct lab_launch *l, struct gtu_
 	return 0;
 }
 
+uint64_t lab_blocks_at_once(const struct lab_machine *m, const struct lab_kernel *k, uint32_t threads)
+{
+	uint64_t each = m->warps / (threads / LAB_LANES);
+
+	each = each < m->blocks ? each : m->blocks;
+	if (k->shared && m->shared / k->shared < each)
+		each = m->shared / k->shared;
+	return each * m->sms;
+}
+
 /* Fill the SMs with blocks in round-robin order; each block that ends makes space for another. */
 static void first_blocks(struct lab *lab, uint64_t cycle)
 {
-	uint64_t each = lab->m.warps / lab->block_warps, shared = lab->launch->kernel->shared, at_once;
+	const uint64_t at_once = lab_blocks_at_once(&lab->m, lab->launch->kernel, lab->launch->block);
 
-	each = each < lab->m.blocks ? each : lab->m.blocks;
-	if (shared && lab->m.shared / shared < each)
-		each = lab->m.shared / shared;
-	at_once = each * lab->m.sms;
 	lab->live_blocks = lab->launch->grid < at_once ? lab->launch->grid : at_once;
 	lab->first_blocks = lab->live_blocks;
 	if (lab->live_blocks)

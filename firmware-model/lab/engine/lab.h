@@ -158,6 +158,8 @@ struct lab_count {
  */
 int lab_run(struct lab *lab, const struct lab_launch *launch, struct lab_count *count,
 	    struct gtu_error *err);
+/* The thread blocks of @threads, a multiple of 32, that all SMs of the machine hold at a time; 0 if none fits. */
+uint64_t lab_blocks_at_once(const struct lab_machine *m, const struct lab_kernel *k, uint32_t threads);
 /* A program called lab_stop(): the last launch is unfinished, and no other can follow. */
 bool lab_stopped(const struct lab *lab);
 /*

@@ -39,19 +39,11 @@ bool lab_scu_has_variant(enum lab_iru_algorithm algorithm, enum lab_scu_variant 
 
 /* ---- Kernels and operations ------------------------------------------------------------------ */
 
-/* The blocks that the GPU holds at a time. */
-static uint64_t fill(const struct lab_machine *m)
-{
-	const uint32_t by_warps = m->warps * LAB_LANES / SCU_BLOCK_THREADS;
-
-	return (uint64_t)m->sms * (by_warps < m->blocks ? by_warps : m->blocks);
-}
-
 static int launch(struct run *r, const struct lab_kernel *k, uint32_t count, bool compacts, struct gtu_error *err)
 {
 	struct lab_launch l = { k, &r->a, ((uint64_t)count + SCU_BLOCK_THREADS - 1) / SCU_BLOCK_THREADS, SCU_BLOCK_THREADS,
 				r->progress };
-	const uint64_t fills = fill(lab_machine_of(r->lab));
+	const uint64_t fills = lab_blocks_at_once(lab_machine_of(r->lab), k, SCU_BLOCK_THREADS);
 	struct lab_stats before = *lab_stats(r->lab);
 	uint64_t cycles;
 	int rc;

@@ -47,7 +47,8 @@ struct bfs_block {
 	bool longs;			/* some items are of long lists */
 };
 
-static_assert(GPU_LOOP_BLOCKS <= 32 && GPU_BLOCK <= GPU_LOOP_PART && GPU_LOOP_PART < (1u << REPORT_BITS) - 1 && GPU_LOOP_EDGES < (1u << REPORT_BITS) - 1 &&
+static_assert(GPU_LOOP_BLOCKS <= 32 && GPU_BLOCK <= GPU_LOOP_PART && GPU_LOOP_PART < (1u << REPORT_BITS) - 1 &&
+	      GPU_LOOP_EDGES < (1u << REPORT_BITS) - 1 &&
 	      (u64)GPU_BLOCK << LOW_BITS <= 1ull << 32, "a warp reads the reports, and parts and sums fit");
 
 __device__ static inline bfs_block &shared_block(void)

@@ -111,7 +111,7 @@ static int collect(struct bfs *b)
 	if (!rc && b->in_place && b->have_bits)
 		rc = gpu_run_launch(b->r, "bfs_collect_bits", NULL, true, b->r->graph.n / 32 + 1, bits);
 	else if (!rc)
-		rc = gpu_run_launch_vertices(b->r, &b->r->graph, "visit_collect", NULL, true, args);
+		rc = gpu_run_launch_vertices(b->r, &b->r->graph, "visit_collect", NULL, true, false, args);
 	if (!rc)
 		rc = gpu_run_read(b->r);
 	b->items = b->r->counters.items;
@@ -267,7 +267,7 @@ static int bottom_up_step(struct bfs *b)
 	if (!rc)
 		rc = gpu_run_clear(b->r);
 	if (!rc)
-		rc = gpu_run_launch_vertices(b->r, b->back, "bfs_bottom_up_cached", NULL, false, from_cache);
+		rc = gpu_run_launch_vertices(b->r, b->back, "bfs_bottom_up_cached", NULL, false, false, from_cache);
 	if (!rc)
 		rc = gpu_run_read(b->r);
 	if (!rc)

@@ -68,7 +68,7 @@ int gpu_components_join(struct gpu_run *r, CUdeviceptr label, CUdeviceptr queue,
 	int rc = gpu_run_clear(r);
 
 	if (!rc)
-		rc = gpu_run_launch_vertices(r, &r->graph, "components_collect", NULL, true, collect);
+		rc = gpu_run_launch_vertices(r, &r->graph, "components_collect", NULL, true, true, collect);
 	if (!rc)
 		rc = gpu_run_read(r);
 	return rc ? rc : gpu_components_join_items(r, label, queue, r->counters.items);

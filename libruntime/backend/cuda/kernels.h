@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #define GPU_BLOCK	256u		/* threads per block, in every kernel */
+#define GPU_WORDS	4u		/* times 32 vertices that a warp takes at a time in a pass over vertices */
 #define GPU_CHUNK	1024u		/* bytes of edge list per work item, from a 128-byte boundary */
 #define GPU_UNREACHED	0xffffffffu
 #define GPU_NO_VERTEX	0xffffffffu	/* no vertex: ends a short cache entry */

@@ -26,11 +26,14 @@ static int collect(struct gpu_run *r, uint32_t few, uint64_t first, uint64_t end
 {
 	const uint64_t own_first = r->graph.first, own_end = r->graph.end;
 	void *args[] = { &few, &queue, NULL };
-	int rc;
+	int rc = gpu_run_clear(r);
 
 	r->graph.first = first;
 	r->graph.end = end;
-	rc = gpu_visit_step(r, "labels_collect", NULL, true, end - first, args);
+	if (!rc)
+		rc = gpu_run_launch_vertices(r, &r->graph, "labels_collect", NULL, true, false, args);
+	if (!rc)
+		rc = gpu_run_read(r);
 	r->graph.first = own_first;
 	r->graph.end = own_end;
 	*items = r->counters.items;

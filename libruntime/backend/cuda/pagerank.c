@@ -120,7 +120,7 @@ static int list_items(struct pagerank *p)
 	if (!rc)
 		rc = gpu_run_clear(r);
 	if (!rc)
-		rc = gpu_run_launch_over(r, p->back, "visit_collect", NULL, true, r->graph.n, args);
+		rc = gpu_run_launch_vertices(r, p->back, "visit_collect", NULL, true, false, args);
 	if (!rc)
 		rc = gpu_run_read(r);
 	p->items = r->counters.items;

@@ -256,48 +256,49 @@ int gpu_run_launch_over(struct gpu_run *r, struct gpu_graph *graph, const char *
 	return gpu_launch(r->gpu, name, threads, all, r->err);
 }
 
-int gpu_run_launch_items(struct gpu_run *r, struct gpu_graph *graph, const char *kernel, const char *suffix,
-			 CUdeviceptr queue, uint64_t items, void **args)
+/*
+ * Launch a kernel whose warps take each of @count pieces of work, at each of which @bytes of the list lie, in order if the list
+ * is read in order: then by as many warps as lists of @window bytes are under way.
+ */
+static int launch_pieces(struct gpu_run *r, const struct gpu_graph *graph, const char *kernel, const char *suffix, bool widths,
+			 uint64_t count, double bytes, uint64_t window, void **args)
 {
 	const uint64_t least = (uint64_t)r->gpu->info.multiprocessors * (GPU_BLOCK / 32);
 	struct gpu_graph ordered = *graph;
-	uint64_t warps = items;
-	void *all[ARGS_MAX + 1] = { &queue, &items };
-	unsigned i;
+	uint64_t warps = count;
 	int rc = 0;
 
-	for (i = 0; args[i] && i < ARGS_MAX - 2; i++)
-		all[i + 2] = args[i];
-	if (items && gpu_run_orders(r)) {
-		warps = (uint64_t)((double)items * (GPU_WINDOW / 2) / (double)(r->gpu->placement.list_bytes + 1));
+	if (gpu_run_orders(r)) {
+		warps = (double)window < bytes * (double)count ? (uint64_t)((double)window / bytes) : count;
 		warps = warps > least ? warps : least;
-		warps = warps < items ? warps : items;
+		warps = warps < count ? warps : count;
 		ordered.ticket = r->counter_memory.device + offsetof(struct gpu_counters, ticket);
 		rc = gpu_fill(r->gpu, ordered.ticket, 0, 8, r->err);
 	}
-	return rc || !items ? rc : gpu_run_launch_over(r, &ordered, kernel, suffix, true, warps * 32, all);
+	return rc ? rc : gpu_run_launch_over(r, &ordered, kernel, suffix, widths, warps * 32, args);
+}
+
+int gpu_run_launch_items(struct gpu_run *r, struct gpu_graph *graph, const char *kernel, const char *suffix,
+			 CUdeviceptr queue, uint64_t items, void **args)
+{
+	void *all[ARGS_MAX + 1] = { &queue, &items };
+	unsigned i;
+
+	for (i = 0; args[i] && i < ARGS_MAX - 2; i++)
+		all[i + 2] = args[i];
+	return !items ? 0 : launch_pieces(r, graph, kernel, suffix, true, items,
+					  (double)r->gpu->placement.list_bytes / (double)items, GPU_WINDOW / 2, all);
 }
 
 int gpu_run_launch_vertices(struct gpu_run *r, struct gpu_graph *graph, const char *kernel, const char *suffix, bool widths,
-			    void **args)
+			    bool lists, void **args)
 {
-	struct gpu_graph some = *graph;
-	const uint64_t *row = r->g->row;
-	uint64_t part = graph->end - graph->first;
-	int rc = 0;
-
+	const uint64_t vertices = graph->end - graph->first, *row = r->g->row, each = lists ? 32 : 32 * GPU_WORDS;
 	/* list_bytes are those of all lists, of which these vertices may have some */
-	if (gpu_run_orders(r))
-		part = (uint64_t)((double)part * 8 * GPU_WINDOW / (double)(r->gpu->placement.list_bytes + 1) * (double)r->g->m /
-				  (double)(row[graph->end] - row[graph->first] + 1));
-	/* whole blocks, and words of bitmaps */
-	part = part / GPU_BLOCK * GPU_BLOCK + GPU_BLOCK;
-	for (; some.first < graph->end && !rc; some.first = some.end) {
-		some.end = (some.first + part) / GPU_BLOCK * GPU_BLOCK;
-		some.end = some.end < graph->end ? some.end : graph->end;
-		rc = gpu_run_launch_over(r, &some, kernel, suffix, widths, some.end - some.first, args);
-	}
-	return rc;
+	const double share = (double)(row[graph->end] - row[graph->first]) / (double)(r->g->m + 1),
+		     bytes = (double)r->gpu->placement.list_bytes * share / (double)(vertices + 1);
+
+	return launch_pieces(r, graph, kernel, suffix, widths, vertices / each + 2, bytes * (double)each, 4 * GPU_WINDOW, args);
 }
 
 int gpu_run_loop(struct gpu_run *r, const char *kernel, const char *suffix, unsigned blocks, void **args)

@@ -178,7 +178,7 @@ int gpu_numbers_expand(struct gpu_run *r, const struct gpu_distances *d, struct 
 	if (!rc && r->gpu->placement.edges == GTU_EDGES_DEVICE)
 		rc = gpu_run_launch(r, "sssp_pull", kernel, true, r->graph.n / 4 + 1, pull);
 	else if (!rc)
-		rc = gpu_run_launch_vertices(r, &r->graph, "sssp_pull_list", kernel, true, pull);
+		rc = gpu_run_launch_vertices(r, &r->graph, "sssp_pull_list", kernel, true, true, pull);
 	/* an item has an edge; reads in order need the number of items */
 	if (!rc && gpu_run_orders(r)) {
 		rc = gpu_run_read(r);
@@ -241,7 +241,7 @@ static int run_finals(struct sssp *s, bool *done)
 		if (orders && !pulls) {
 			rc = gpu_run_clear(r);
 			if (!rc)
-				rc = gpu_run_launch_vertices(r, &r->graph, "visit_collect_bits", NULL, true, collect);
+				rc = gpu_run_launch_vertices(r, &r->graph, "visit_collect_bits", NULL, true, false, collect);
 			if (!rc)
 				rc = gpu_run_read(r);
 			due = r->counters.items;
@@ -287,7 +287,7 @@ static int run_buckets(struct sssp *s)
 			return 0;
 		rc = gpu_run_clear(r);
 		if (!rc)
-			rc = gpu_run_launch_vertices(r, &r->graph, "sssp_collect", width_suffix(s), true, due);
+			rc = gpu_run_launch_vertices(r, &r->graph, "sssp_collect", width_suffix(s), true, false, due);
 		if (!rc)
 			rc = gpu_run_read(r);
 		if (rc)

@@ -51,8 +51,12 @@ int gpu_visit_rounds(struct gpu_run *r, const char *kernel, void **args, CUdevic
 int gpu_visit_collect(struct gpu_run *r, CUdeviceptr state, uint32_t value, CUdeviceptr queue, uint64_t *items)
 {
 	void *args[] = { &state, &value, &queue, NULL };
-	int rc = gpu_visit_step(r, "visit_collect", NULL, true, r->graph.n, args);
+	int rc = gpu_run_clear(r);
 
+	if (!rc)
+		rc = gpu_run_launch_vertices(r, &r->graph, "visit_collect", NULL, true, false, args);
+	if (!rc)
+		rc = gpu_run_read(r);
 	*items = r->counters.items;
 	return rc;
 }

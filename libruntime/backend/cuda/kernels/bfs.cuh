@@ -144,6 +144,27 @@ __device__ static void bfs_top_down(const gpu_graph &g, const u64 *queue, u64 co
 	report(g, t);
 }
 
+/* Whether one of the @k cached neighbours of vertex @v has a bit. */
+__device__ static inline bool cache_hits(const u32 *cache, u64 v, u32 k, const u32 *bits)
+{
+	if (k == 4) {
+		const uint4 four = ((const uint4 *)cache)[v];
+
+		return (four.x != GPU_NO_VERTEX && bit_at(bits, four.x)) || (four.y != GPU_NO_VERTEX && bit_at(bits, four.y)) ||
+		       (four.z != GPU_NO_VERTEX && bit_at(bits, four.z)) || (four.w != GPU_NO_VERTEX && bit_at(bits, four.w));
+	}
+	for (u32 i = 0; i < k; i++)
+		if (cache[v * k + i] != GPU_NO_VERTEX && bit_at(bits, cache[v * k + i]))
+			return true;
+	return false;
+}
+
+/* Whether the 32 vertices from @v on have some of the run's range. */
+__device__ static inline bool is_own(const gpu_graph &g, u64 v)
+{
+	return v + 31 >= g.first && v < g.end;
+}
+
 /*
  * Bottom-up step over the cache. Vertices that may still have a neighbour in the frontier go to
  * @left.
@@ -152,45 +173,42 @@ extern "C" __global__ void bfs_bottom_up_cached(gpu_graph g, const u32 *frontier
 				       u32 next, u32 *frontier_next, u64 *left)
 {
 	const u32 *cache = (const u32 *)g.cache;
-	u64 v, padded = (g.end + 31) & ~31ull, vertices = 0, edges = 0, degree;
+	u64 vertices = 0, edges = 0;
 
-	for (v = (g.first & ~31ull) + thread_id(); v < padded; v += thread_count()) {
-		u32 word = visited[v >> 5], found = 0, i, u, k = v < g.cache_end ? g.cache_degree : 0;
-		bool asks = !(word >> lane_id() & 1);
+	each_vertices(g, [&](u64 base) {
+		u32 word[GPU_WORDS], asking = 0, k;
+		u64 degree[GPU_WORDS];
 
-		if (word == ALL_LANES) {
-			if (!lane_id())
-				frontier_next[v >> 5] = 0;
-			continue;
+		/* reads of all words together */
+#pragma unroll
+		for (k = 0; k < GPU_WORDS; k++)
+			word[k] = is_own(g, base + 32 * k) ? visited[base / 32 + k] : ALL_LANES;
+#pragma unroll
+		for (k = 0; k < GPU_WORDS; k++) {
+			const u64 v = word[k] >> lane_id() & 1 ? 0 : base + 32 * k + lane_id();
+
+			degree[k] = row_at(g, v + 1) - row_at(g, v);
 		}
-		degree = asks ? row_at(g, v + 1) - row_at(g, v) : 0;
-		if (asks && k == 4) {
-			uint4 four = ((const uint4 *)cache)[v];
+#pragma unroll
+		for (k = 0; k < GPU_WORDS; k++) {
+			const u64 v = base + 32 * k + lane_id();
+			const u32 cached = v < g.cache_end ? g.cache_degree : 0;
+			const bool asks = !(word[k] >> lane_id() & 1), found = asks && cache_hits(cache, v, cached, frontier);
+			const u32 hits = __ballot_sync(ALL_LANES, found);
 
-			found = (four.x != GPU_NO_VERTEX && bit_at(frontier, four.x)) ||
-				(four.y != GPU_NO_VERTEX && bit_at(frontier, four.y)) ||
-				(four.z != GPU_NO_VERTEX && bit_at(frontier, four.z)) ||
-				(four.w != GPU_NO_VERTEX && bit_at(frontier, four.w));
-		} else if (asks) {
-			for (i = 0; i < k && !found; i++) {
-				u = cache[v * k + i];
-				found = u != GPU_NO_VERTEX && bit_at(frontier, u);
+			if (found) {
+				level[v] = next;
+				vertices++;
+				edges += degree[k];
 			}
+			if (!lane_id() && is_own(g, base + 32 * k))
+				frontier_next[base / 32 + k] = hits;
+			if (!lane_id() && hits)
+				visited[base / 32 + k] = word[k] | hits;
+			asking |= (u32)(asks && !found && degree[k] > cached) << k;
 		}
-		if (found) {
-			level[v] = next;
-			vertices++;
-			edges += degree;
-		}
-		found = __ballot_sync(ALL_LANES, found);
-		if (!lane_id()) {
-			frontier_next[v >> 5] = found;
-			if (found)
-				visited[v >> 5] = word | found;
-		}
-		push_warp(left, &counters_of(g)->left, (u32)v,
-			  asks && !(found >> lane_id() & 1) && degree > k);
-	}
+		push_words(left, &counters_of(g)->left, base, asking, [](u32) { return 1u; });
+	});
 	count_reached(g, warp_sum(vertices), warp_sum(edges));
 }
 

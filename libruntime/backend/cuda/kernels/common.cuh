@@ -349,6 +349,29 @@ template <typename F> __device__ static inline void each_in_order(const gpu_grap
 	}
 }
 
+/*
+ * f(v) for the first vertex @v of 32 GPU_WORDS for each warp, until all of the run's range are taken: by blocks, in order as
+ * above. Called by all threads of a block, as f() is, also for vertices outside the range.
+ */
+template <typename F> __device__ static inline void each_vertices(const gpu_graph &g, F f)
+{
+	const u64 size = GPU_BLOCK * GPU_WORDS, first = g.first / size, end = (g.end + size - 1) / size;
+	__shared__ u64 taken;
+	u64 i = first + blockIdx.x, next;
+
+	while (i < end) {
+		next = i + gridDim.x;
+		if (g.ticket && !threadIdx.x)
+			next = first + gridDim.x + atomicAdd((ull *)g.ticket, 1ull);
+		f(i * size + threadIdx.x / 32 * 32 * GPU_WORDS);
+		if (!threadIdx.x)
+			taken = next;
+		__syncthreads();
+		i = taken;
+		__syncthreads();
+	}
+}
+
 #define LANE_ITEMS	8u		/* more work items of a vertex are written by all lanes: a hub has thousands */
 
 /* Write the @items work items of vertex @v (0: none) from @queue[at] on. Called by every lane of a warp. */
@@ -451,23 +474,39 @@ __device__ static inline void stage_items(stage &q, u32 v, u32 items)
 	put_items(staged ? q.slots : q.queue, at, v, items);
 }
 
-/* As push_warp(), for all threads of a block: one atomic operation for 256 vertices. */
-__device__ static inline void push_block(u64 *queue, uint64_t *count, u32 v, u32 items)
+/*
+ * Append items(k) work items of each vertex @base + 32 k + lane with bit k in @due, in the order of their numbers and with one
+ * atomic operation for a block, because those on one counter take turns. Called by all threads of a block in each_vertices().
+ */
+template <typename F> __device__ static inline void push_words(u64 *queue, uint64_t *count, u64 base, u32 due, F items)
 {
 	__shared__ u32 sums[GPU_BLOCK / 32];
-	__shared__ u64 base;
-	u32 sum = warp_prefix_sum(items), warp = threadIdx.x / 32, before = 0, i;
+	__shared__ u64 start;
+	const u32 warp = threadIdx.x / 32;
+	u32 mine[GPU_WORDS], before[GPU_WORDS], sum = 0, k;
+	u64 at;
 
-	if (lane_id() == 31)
+#pragma unroll
+	for (k = 0; k < GPU_WORDS; k++) {
+		mine[k] = due >> k & 1 ? items(k) : 0;
+		before[k] = __any_sync(ALL_LANES, mine[k]) ? warp_prefix_sum(mine[k]) : 0;
+		sum += __shfl_sync(ALL_LANES, before[k], 31);
+		before[k] += sum - __shfl_sync(ALL_LANES, before[k], 31) - mine[k];
+	}
+	if (!lane_id())
 		sums[warp] = sum;
+	/* the block's items, and those of the warps before this one */
+	sum = __syncthreads_or(sum != 0) && lane_id() < GPU_BLOCK / 32 ? sums[lane_id()] : 0;
+	if (!__any_sync(ALL_LANES, sum))
+		return;
+	sum = warp_prefix_sum(sum);
+	if (threadIdx.x == 31)
+		start = atomicAdd((ull *)count, (ull)sum);
 	__syncthreads();
-	for (i = 0; i < warp; i++)
-		before += sums[i];
-	if (threadIdx.x == GPU_BLOCK - 1)
-		base = before + sum ? atomicAdd((ull *)count, (ull)(before + sum)) : 0;
-	__syncthreads();
-	put_items(queue, base + before + sum - items, v, items);
-	__syncthreads();
+	at = start + (warp ? __shfl_sync(ALL_LANES, sum, (int)warp - 1) : 0);
+#pragma unroll
+	for (k = 0; k < GPU_WORDS; k++)
+		put_items(queue, at + before[k], (u32)(base + 32 * k + lane_id()), mine[k]);
 }
 
 #endif

@@ -175,24 +175,23 @@ template <typename R>
 __device__ static void components_collect(const gpu_graph &g, u32 *label, u32 giant, u32 slice, u64 *queue)
 {
 	const u32 slices = slice & ~GPU_SLICE_REST, step = slice && slice == slices ? slices : 1;
-	u64 run, v, s, e;
+	const u64 first = (g.first / 32 + step - 1) / step, end = ((g.end + 31) / 32 + step - 1) / step;
 	tally t = { 0, 0 };
 
-	for (run = (g.first / 32 + step - 1) / step * step + thread_id() / 32 * step; run * 32 < g.end; run += thread_count() / 32 * step) {
-		bool wanted = slice == slices || run % slices;
+	each_in_order(g, end > first ? end - first : 0, [&](u64 i) {
+		const u64 run = (first + i) * step, v = run * 32 + lane_id();
+		bool wanted = (slice == slices || run % slices) && v < g.n;
+		u64 s = 0, e = 0;
 
-		v = run * 32 + lane_id();
-		wanted &= v < g.n;
 		/* the giant component may have got another label meanwhile */
 		if (wanted && giant != GPU_NO_VERTEX)
 			wanted = label_at(label, (u32)v) != giant && label_at(label, (u32)v) != label_at(label, giant);
-		s = e = 0;
 		if (wanted)
 			edges_of(g, v, &s, &e);
 		wanted = e - s > (v < g.cache_end ? g.cache_degree : 0);
 		join_together<R>(g, label, (u32)v, s, e, wanted && is_short<R>(e - s), t);
 		push_warp(queue, &counters_of(g)->items, (u32)v, wanted && !is_short<R>(e - s) ? items_of<R>(s, e) : 0);
-	}
+	});
 	report(g, t);
 }
 

@@ -112,7 +112,6 @@ __device__ static void sssp_relax(const gpu_graph &g, const u64 *queue, u64 coun
 	report(g, t);
 }
 
-#define READS 4u
 /*
  * Queue vertices of the run due from @least on, below @bound; note_min() has the smallest distance due above it, and
  * counters.left the number of those vertices. @settled, unless 0: set the bits of all vertices below it.
@@ -121,47 +120,47 @@ template <typename R, typename D>
 __device__ static void sssp_collect(const gpu_graph &g, const D *distance, D *expanded, u64 least, u64 bound,
 				    u64 *queue, u32 *settled)
 {
-	const u64 blocks = (g.end + GPU_BLOCK - 1) / GPU_BLOCK;
-	u64 s, e, min = ~0ull, left = 0, other;
+	u64 min = ~0ull, left = 0, other;
 
-	/* a block takes READS adjacent blocks of vertices, whose distances are read together */
-	for (u64 b = g.first / GPU_BLOCK + blockIdx.x * (u64)READS; b < blocks; b += gridDim.x * (u64)READS) {
-		D d[READS];
-		u32 items[READS], k, some = 0;
+	each_vertices(g, [&](u64 base) {
+		D d[GPU_WORDS];
+		u32 due = 0, k;
 
 #pragma unroll
-		for (k = 0; k < READS; k++) {
-			const u64 v = (b + k) * GPU_BLOCK + threadIdx.x;
+		for (k = 0; k < GPU_WORDS; k++) {
+			const u64 v = base + 32 * k + lane_id();
+			const bool own = v >= g.first && v < g.end;
 
-			d[k] = v >= g.first && v < g.end ? distance[v] : (D)~0ull;
+			/* reads without a condition overlap */
+			d[k] = distance[own ? v : g.first];
+			d[k] = own ? d[k] : (D)~0ull;
 		}
 #pragma unroll
-		for (k = 0; k < READS; k++) {
-			const u64 v = (b + k) * GPU_BLOCK + threadIdx.x;
+		for (k = 0; k < GPU_WORDS; k++) {
+			const u64 v = base + 32 * k + lane_id();
 			const bool reached = d[k] != (D)~0ull;
 			const u32 below = settled ? __ballot_sync(ALL_LANES, reached && d[k] < bound) : 0;
 
 			/* no other warp writes this word */
 			if (below && !lane_id())
 				settled[v >> 5] |= below;
-			items[k] = 0;
-			if (reached && d[k] >= least && d[k] < expanded[v]) {
-				if (d[k] < bound) {
-					expanded[v] = d[k];
-					edges_of(g, v, &s, &e);
-					items[k] = items_of<R>(s, e);
-				} else {
-					min = d[k] < min ? d[k] : min;
-					left++;
-				}
+			if (!reached || d[k] < least || !(d[k] < expanded[v]))
+				continue;
+			if (d[k] < bound) {
+				expanded[v] = d[k];
+				due |= 1u << k;
+			} else {
+				min = d[k] < min ? d[k] : min;
+				left++;
 			}
-			some |= items[k];
 		}
-		if (!__syncthreads_or(some != 0))
-			continue;
-		for (k = 0; k < READS; k++)
-			push_block(queue, &counters_of(g)->items, (u32)((b + k) * GPU_BLOCK + threadIdx.x), items[k]);
-	}
+		push_words(queue, &counters_of(g)->items, base, due, [&](u32 k) {
+			u64 s, e;
+
+			edges_of(g, base + 32 * k + lane_id(), &s, &e);
+			return items_of<R>(s, e);
+		});
+	});
 	for (int d = 16; d; d >>= 1) {
 		other = __shfl_xor_sync(ALL_LANES, min, d);
 		min = other < min ? other : min;

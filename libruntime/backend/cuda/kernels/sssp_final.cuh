@@ -334,10 +334,11 @@ __device__ static void sssp_pull(const gpu_graph &g, T *numbers, const u32 *open
 template <typename R, typename W, typename S, typename T>
 __device__ static void sssp_pull_list(const gpu_graph &g, T *numbers, const u32 *open, const u32 *bucket, u64 *longs)
 {
-	const u64 padded = (g.end + 31) & ~31ull;
+	const u64 first = g.first / 32, end = (g.end + 31) / 32;
 	tally t = { 0, 0 };
 
-	for (u64 v = (g.first & ~31ull) + thread_id(); v < padded; v += thread_count()) {
+	each_in_order(g, end > first ? end - first : 0, [&](u64 i) {
+		const u64 base = (first + i) * 32, v = base + lane_id();
 		u64 s = 0, e = 0;
 		bool longer;
 
@@ -345,7 +346,7 @@ __device__ static void sssp_pull_list(const gpu_graph &g, T *numbers, const u32 
 			edges_of(g, v, &s, &e);
 		longer = e - s > TEAM_MOST;
 		walk_together<R, W>(g, s, e, e > s && !longer, t, [&](bool valid, u32 owner, R entry, W weight) {
-			const u32 to = target_of<R>(g, entry), own = (u32)(v & ~31ull) + owner;
+			const u32 to = target_of<R>(g, entry), own = (u32)base + owner;
 
 			if (valid && bit_at(bucket, to))
 				lower_number<T>(numbers, own, S::template plus<R, W>(g, numbers[to], entry, weight),
@@ -353,7 +354,7 @@ __device__ static void sssp_pull_list(const gpu_graph &g, T *numbers, const u32 
 			__syncwarp();
 		});
 		push_warp(longs, &counters_of(g)->items, (u32)v, longer ? items_of<R>(s, e) : 0);
-	}
+	});
 	report(g, t);
 }
 

@@ -42,12 +42,21 @@ template <typename R> __device__ static inline u32 items_of_vertex(const gpu_gra
 template <typename R, typename P>
 __device__ static inline void collect(const gpu_graph &g, u64 *queue, P due)
 {
-	u64 first = g.first & ~(u64)(GPU_BLOCK - 1), v,
-	    padded = first + (g.end - first + GPU_BLOCK - 1) / GPU_BLOCK * GPU_BLOCK;
+	each_vertices(g, [&](u64 base) {
+		u32 some = 0, k;
 
-	for (v = first + thread_id(); v < padded; v += thread_count())
-		push_block(queue, &counters_of(g)->items, (u32)v,
-			   v >= g.first && v < g.end && due((u32)v) ? items_of_vertex<R>(g, (u32)v) : 0);
+#pragma unroll
+		for (k = 0; k < GPU_WORDS; k++) {
+			const u64 v = base + 32 * k + lane_id();
+			const bool own = v >= g.first && v < g.end;
+
+			/* reads without a condition overlap */
+			some |= (u32)(due((u32)(own ? v : g.first)) & own) << k;
+		}
+		push_words(queue, &counters_of(g)->items, base, some, [&](u32 k) {
+			return items_of_vertex<R>(g, (u32)(base + 32 * k + lane_id()));
+		});
+	});
 }
 
 /* Give @to the label @next unless it has one: the label before. */

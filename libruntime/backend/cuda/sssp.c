@@ -13,6 +13,7 @@
 
 #define BUCKET	4		/* default bucket width: this many mean weights / mean degree */
 #define LIKELY	128		/* edges of the longest path that is likely to be a shortest one */
+#define TAIL	2u		/* a bucket ends where the items are fewer than this share of the most so far: the next one has the rest */
 #define SMALLS	16u		/* buckets in a row with so few items, after which the loop is tried in any case */
 
 /* Costs of a bucket of final distances, in edges pushed */
@@ -261,7 +262,7 @@ static int run_finals(struct sssp *s, bool *done)
 static int run_buckets(struct sssp *s)
 {
 	struct gpu_run *r = &s->r;
-	uint64_t bound, items = 1, pause = 0, wait = 1;
+	uint64_t bound, items = 1, most = 0, pause = 0, wait = 1;
 	void *due[] = { &s->distance, &s->expanded, &s->final, &bound, &s->queue, &s->settled, NULL };
 	CUdeviceptr fell = 0;
 	void *relax[] = { &s->distance, &s->settled, &fell, NULL };
@@ -303,9 +304,12 @@ static int run_buckets(struct sssp *s)
 		if (rc)
 			return rc;
 		r->stats->iterations++;
-		/* no distance falls below the bound again */
-		if (s->once)
+		most = items > most ? items : most;
+		/* no distance falls below the bound again, or few do: those few lists lie far apart, and are read slowly */
+		if (s->once || items < most / TAIL) {
 			bound = distance_above(s->of.type, bound, s->of.delta);
+			most = 0;
+		}
 	}
 }
 

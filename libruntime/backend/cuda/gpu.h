@@ -257,8 +257,8 @@ bool gpu_run_keeps_queue(const struct gpu_run *r);
 int gpu_run_launch_items(struct gpu_run *r, struct gpu_graph *graph, const char *kernel, const char *suffix,
 			 CUdeviceptr queue, uint64_t items, void **args);
 /*
- * gpu_run_launch_over() for a pass over vertices that queues some of them: in order, so that the queue ascends but for some
- * windows, if the list is read in order. Its warps take 32 GPU_WORDS vertices at a time, or, with @lists, 32 whose lists they read.
+ * gpu_run_launch_over() for a pass over vertices that fills a queue: in order, so that the queue ascends but for some windows, if
+ * the list is read in order. Its warps take 32 GPU_WORDS vertices at a time, or, with @lists, 32 whose lists they read.
  */
 int gpu_run_launch_vertices(struct gpu_run *r, struct gpu_graph *graph, const char *kernel, const char *suffix, bool widths,
 			    bool lists, void **args);

@@ -106,14 +106,10 @@ static int collect(struct bfs *b)
 {
 	uint32_t flip = 0;
 	void *args[] = { &b->level, &b->now, &b->queue[0], NULL }, *bits[] = { &b->bits[0], &flip, &b->queue[0], NULL };
-	int rc = gpu_run_clear(b->r);
+	int rc = b->in_place && b->have_bits ?
+			 gpu_visit_step(b->r, "bfs_collect_bits", NULL, true, b->r->graph.n / 32 + 1, bits) :
+			 gpu_run_pass(b->r, &b->r->graph, "visit_collect", NULL, true, GPU_STRIP, args);
 
-	if (!rc && b->in_place && b->have_bits)
-		rc = gpu_run_launch(b->r, "bfs_collect_bits", NULL, true, b->r->graph.n / 32 + 1, bits);
-	else if (!rc)
-		rc = gpu_run_launch_vertices(b->r, &b->r->graph, "visit_collect", NULL, true, false, args);
-	if (!rc)
-		rc = gpu_run_read(b->r);
 	b->items = b->r->counters.items;
 	b->have_queue = true;
 	return rc;
@@ -265,11 +261,7 @@ static int bottom_up_step(struct bfs *b)
 		return search_lists(b);
 	rc = b->have_bits ? 0 : bits_of_frontier(b);
 	if (!rc)
-		rc = gpu_run_clear(b->r);
-	if (!rc)
-		rc = gpu_run_launch_vertices(b->r, b->back, "bfs_bottom_up_cached", NULL, false, false, from_cache);
-	if (!rc)
-		rc = gpu_run_read(b->r);
+		rc = gpu_run_pass(b->r, b->back, "bfs_bottom_up_cached", NULL, false, GPU_STRIP, from_cache);
 	if (!rc)
 		rc = push_some(b, part, from_lists);
 	if (!rc)

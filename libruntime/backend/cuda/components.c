@@ -65,12 +65,8 @@ int gpu_components_join_items(struct gpu_run *r, CUdeviceptr label, CUdeviceptr 
 int gpu_components_join(struct gpu_run *r, CUdeviceptr label, CUdeviceptr queue, uint32_t giant, uint32_t slice)
 {
 	void *collect[] = { &label, &giant, &slice, &queue, NULL };
-	int rc = gpu_run_clear(r);
+	int rc = gpu_run_pass(r, &r->graph, "components_collect", NULL, true, GPU_RUN, collect);
 
-	if (!rc)
-		rc = gpu_run_launch_vertices(r, &r->graph, "components_collect", NULL, true, true, collect);
-	if (!rc)
-		rc = gpu_run_read(r);
 	return rc ? rc : gpu_components_join_items(r, label, queue, r->counters.items);
 }
 

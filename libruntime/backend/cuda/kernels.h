@@ -6,7 +6,9 @@
 #include <stdint.h>
 
 #define GPU_BLOCK	256u		/* threads per block, in every kernel */
-#define GPU_WORDS	4u		/* times 32 vertices that a warp takes at a time in a pass over vertices */
+#define GPU_WORDS	4u		/* words of 32 vertices that a warp takes at a time in a pass over vertices */
+#define GPU_STRIP	(32 * GPU_WORDS)
+#define GPU_RUN		32u		/* vertices that a warp takes at a time in a pass that reads their lists */
 #define GPU_CHUNK	1024u		/* bytes of edge list per work item, from a 128-byte boundary */
 #define GPU_UNREACHED	0xffffffffu
 #define GPU_NO_VERTEX	0xffffffffu	/* no vertex: ends a short cache entry */
@@ -39,7 +41,7 @@ struct gpu_graph {
 	uint64_t n, m;
 	uint64_t first, end;		/* vertex range of this run */
 	uint64_t counters;		/* struct gpu_counters */
-	uint64_t ticket;		/* a counter, by which warps take the items of a queue in order; 0: none */
+	uint64_t ticket;		/* a counter, by which warps or blocks take work in order; 0: none */
 	uint32_t cache_degree;
 	uint32_t weight_bits;		/* low bits of an entry; the vertex is above them */
 	uint32_t weight_min;		/* offset of packed weights */
@@ -83,7 +85,7 @@ struct gpu_counters {
 	uint64_t vertices, edges;	/* vertices reached, and the sum of their degrees */
 	uint64_t not_min;		/* complement of the minimum of the values not taken: 0 for none */
 	uint64_t changed;
-	uint64_t ticket;		/* the next item that a warp takes, counted from the number of warps */
+	uint64_t ticket;		/* the next piece of work, counted from the number of warps or blocks */
 	double dangling, max, product;	/* PageRank */
 	struct gpu_loop loop;
 	/*

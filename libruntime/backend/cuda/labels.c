@@ -26,14 +26,11 @@ static int collect(struct gpu_run *r, uint32_t few, uint64_t first, uint64_t end
 {
 	const uint64_t own_first = r->graph.first, own_end = r->graph.end;
 	void *args[] = { &few, &queue, NULL };
-	int rc = gpu_run_clear(r);
+	int rc;
 
 	r->graph.first = first;
 	r->graph.end = end;
-	if (!rc)
-		rc = gpu_run_launch_vertices(r, &r->graph, "labels_collect", NULL, true, false, args);
-	if (!rc)
-		rc = gpu_run_read(r);
+	rc = gpu_run_pass(r, &r->graph, "labels_collect", NULL, true, GPU_STRIP, args);
 	r->graph.first = own_first;
 	r->graph.end = own_end;
 	*items = r->counters.items;

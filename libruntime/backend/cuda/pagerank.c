@@ -118,11 +118,7 @@ static int list_items(struct pagerank *p)
 	int rc = gpu_run_allocate(r, &(struct gpu_part){ "queue", gpu_run_queue_bytes(r), &p->queue }, 1);
 
 	if (!rc)
-		rc = gpu_run_clear(r);
-	if (!rc)
-		rc = gpu_run_launch_vertices(r, p->back, "visit_collect", NULL, true, false, args);
-	if (!rc)
-		rc = gpu_run_read(r);
+		rc = gpu_run_pass(r, p->back, "visit_collect", NULL, true, GPU_STRIP, args);
 	p->items = r->counters.items;
 	return rc;
 }

@@ -126,7 +126,7 @@ static int pull(struct search *s)
 		if (!rc)
 			rc = gpu_run_read(r);
 	} else if (!rc) {
-		rc = gpu_run_launch_vertices(r, &r->graph, "bfs_bottom_up_cached", NULL, false, false, first);
+		rc = gpu_run_launch_vertices(r, &r->graph, "bfs_bottom_up_cached", NULL, false, GPU_STRIP, first);
 		if (!rc)
 			rc = gpu_run_read(r);
 		if (!rc)

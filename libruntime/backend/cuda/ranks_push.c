@@ -60,7 +60,7 @@ int gpu_push_collect(struct gpu_ranks *k, struct gpu_push *p)
 	if (p->bits && r->gpu->placement.edge_bytes && !gpu_run_orders(r))
 		rc = gpu_run_launch(r, "bfs_collect_bits", NULL, true, k->own / 32 + 64, bits);
 	else
-		rc = gpu_run_launch_vertices(r, &r->graph, "visit_collect", NULL, true, false, levels);
+		rc = gpu_run_launch_vertices(r, &r->graph, "visit_collect", NULL, true, GPU_STRIP, levels);
 	if (!rc)
 		rc = gpu_run_read(r);
 	p->items = r->counters.items;

@@ -130,7 +130,7 @@ static int collect(struct paths *s, uint64_t bound, bool wide)
 	/* by the vertices' numbers */
 	CUdeviceptr expanded = s->expanded - s->of.width * k->first, settled = wide ? 0 : s->settled;
 	void *due[] = { &s->distance, &expanded, &s->base, &bound, &s->queue, &settled, NULL };
-	int rc = gpu_run_launch_vertices(r, &r->graph, "sssp_collect", width_suffix(s), true, false, due);
+	int rc = gpu_run_launch_vertices(r, &r->graph, "sssp_collect", width_suffix(s), true, GPU_STRIP, due);
 
 	if (!rc)
 		rc = gpu_run_read(r);

@@ -291,14 +291,24 @@ int gpu_run_launch_items(struct gpu_run *r, struct gpu_graph *graph, const char 
 }
 
 int gpu_run_launch_vertices(struct gpu_run *r, struct gpu_graph *graph, const char *kernel, const char *suffix, bool widths,
-			    bool lists, void **args)
+			    uint32_t each, void **args)
 {
-	const uint64_t vertices = graph->end - graph->first, *row = r->g->row, each = lists ? 32 : 32 * GPU_WORDS;
+	const uint64_t vertices = graph->end - graph->first, *row = r->g->row;
 	/* list_bytes are those of all lists, of which these vertices may have some */
 	const double share = (double)(row[graph->end] - row[graph->first]) / (double)(r->g->m + 1),
 		     bytes = (double)r->gpu->placement.list_bytes * share / (double)(vertices + 1);
 
-	return launch_pieces(r, graph, kernel, suffix, widths, vertices / each + 2, bytes * (double)each, 4 * GPU_WINDOW, args);
+	return !vertices ? 0 : launch_pieces(r, graph, kernel, suffix, widths, vertices / each + 2, bytes * each, 4 * GPU_WINDOW, args);
+}
+
+int gpu_run_pass(struct gpu_run *r, struct gpu_graph *graph, const char *kernel, const char *suffix, bool widths, uint32_t each,
+		 void **args)
+{
+	int rc = gpu_run_clear(r);
+
+	if (!rc)
+		rc = gpu_run_launch_vertices(r, graph, kernel, suffix, widths, each, args);
+	return rc ? rc : gpu_run_read(r);
 }
 
 int gpu_run_loop(struct gpu_run *r, const char *kernel, const char *suffix, unsigned blocks, void **args)

@@ -13,7 +13,7 @@
 
 #define BUCKET	4		/* default bucket width: this many mean weights / mean degree */
 #define LIKELY	128		/* edges of the longest path that is likely to be a shortest one */
-#define TAIL	2u		/* a bucket ends where the items are fewer than this share of the most so far: the next one has the rest */
+#define TAIL	2u		/* a bucket ends after a round of less than 1/TAIL of its greatest round's items */
 #define SMALLS	16u		/* buckets in a row with so few items, after which the loop is tried in any case */
 
 /* Costs of a bucket of final distances, in edges pushed */
@@ -179,7 +179,7 @@ int gpu_numbers_expand(struct gpu_run *r, const struct gpu_distances *d, struct 
 	if (!rc && r->gpu->placement.edges == GTU_EDGES_DEVICE)
 		rc = gpu_run_launch(r, "sssp_pull", kernel, true, r->graph.n / 4 + 1, pull);
 	else if (!rc)
-		rc = gpu_run_launch_vertices(r, &r->graph, "sssp_pull_list", kernel, true, true, pull);
+		rc = gpu_run_launch_vertices(r, &r->graph, "sssp_pull_list", kernel, true, GPU_RUN, pull);
 	/* an item has an edge; reads in order need the number of items */
 	if (!rc && gpu_run_orders(r)) {
 		rc = gpu_run_read(r);
@@ -240,11 +240,7 @@ static int run_finals(struct sssp *s, bool *done)
 		left -= edges < left ? edges : left;
 		pulls = r->undirected && gpu_numbers_pull(r, edges, left);
 		if (orders && !pulls) {
-			rc = gpu_run_clear(r);
-			if (!rc)
-				rc = gpu_run_launch_vertices(r, &r->graph, "visit_collect_bits", NULL, true, false, collect);
-			if (!rc)
-				rc = gpu_run_read(r);
+			rc = gpu_run_pass(r, &r->graph, "visit_collect_bits", NULL, true, GPU_STRIP, collect);
 			due = r->counters.items;
 		}
 		if (!rc)
@@ -286,11 +282,7 @@ static int run_buckets(struct sssp *s)
 		s->too_narrow = !gpu_sssp_fits(&s->of, bound);
 		if (s->too_narrow)
 			return 0;
-		rc = gpu_run_clear(r);
-		if (!rc)
-			rc = gpu_run_launch_vertices(r, &r->graph, "sssp_collect", width_suffix(s), true, false, due);
-		if (!rc)
-			rc = gpu_run_read(r);
+		rc = gpu_run_pass(r, &r->graph, "sssp_collect", width_suffix(s), true, GPU_STRIP, due);
 		if (rc)
 			return rc;
 		items = r->counters.items;
@@ -298,6 +290,7 @@ static int run_buckets(struct sssp *s)
 			return 0;
 		if (!items) {
 			bound = distance_above(s->of.type, ~r->counters.not_min, s->of.delta);
+			most = 0;
 			continue;
 		}
 		rc = gpu_run_launch_items(r, &r->graph, "sssp_relax", s->of.kernel, s->queue, items, relax);
@@ -306,7 +299,7 @@ static int run_buckets(struct sssp *s)
 		r->stats->iterations++;
 		most = items > most ? items : most;
 		/* no distance falls below the bound again, or few do: those few lists lie far apart, and are read slowly */
-		if (s->once || items < most / TAIL) {
+		if (s->once || (r->counters.not_min && items < most / TAIL)) {
 			bound = distance_above(s->of.type, bound, s->of.delta);
 			most = 0;
 		}

@@ -51,12 +51,8 @@ int gpu_visit_rounds(struct gpu_run *r, const char *kernel, void **args, CUdevic
 int gpu_visit_collect(struct gpu_run *r, CUdeviceptr state, uint32_t value, CUdeviceptr queue, uint64_t *items)
 {
 	void *args[] = { &state, &value, &queue, NULL };
-	int rc = gpu_run_clear(r);
+	int rc = gpu_run_pass(r, &r->graph, "visit_collect", NULL, true, GPU_STRIP, args);
 
-	if (!rc)
-		rc = gpu_run_launch_vertices(r, &r->graph, "visit_collect", NULL, true, false, args);
-	if (!rc)
-		rc = gpu_run_read(r);
 	*items = r->counters.items;
 	return rc;
 }

@@ -133,8 +133,14 @@ static void check_graph(const struct gtu_graph *g, uint64_t source)
 {
 	uint64_t *got = test_alloc(g->n, 8 * TEST_FEATURES), *visit[GPU_ALGORITHMS], *bfs = test_alloc(g->n, 8), *cc = test_alloc(g->n, 8);
 	double *sssp = test_alloc(g->n, 8), *pr = test_alloc(g->n, 8), change;
-	uint64_t *part_bfs = test_alloc(g->n, 8), *part_cc = test_alloc(g->n, 8);
+	uint64_t *part_bfs = test_alloc(g->n, 8), *part_cc = test_alloc(g->n, 8), *none_bfs = test_alloc(g->n, 8),
+		 *none_cc = test_alloc(g->n, 8);
 	struct gtu_algorithm_options part = { .source = source, .first_vertex = g->n / 4, .end_vertex = g->n };
+	/* at the end, and between two words of a bitmap */
+	struct gtu_algorithm_options none[] = {
+		{ .source = source, .first_vertex = g->n, .end_vertex = g->n },
+		{ .source = source, .first_vertex = (g->n + 1) / 2, .end_vertex = (g->n + 1) / 2 },
+	};
 	struct gtu_algorithm_stats stats;
 	static unsigned graph;
 
@@ -143,7 +149,8 @@ static void check_graph(const struct gtu_graph *g, uint64_t source)
 	CHECK(!reference_bfs(g, source, bfs) && !reference_sssp(g, source, sssp) && !reference_components(g, cc));
 	CHECK(!reference_pagerank(g, 0.85, ITERATIONS, pr, &change));
 	CHECK(!gtu_bfs(NULL, g, &part, part_bfs, NULL, &err) && !gtu_components(NULL, g, &part, part_cc, NULL, &err));
-	part.unit = GTU_WITH_GPU;
+	CHECK(!gtu_bfs(NULL, g, &none[0], none_bfs, NULL, &err) && !gtu_components(NULL, g, &none[0], none_cc, NULL, &err));
+	part.unit = none[0].unit = none[1].unit = GTU_WITH_GPU;
 	for (unsigned i = GPU_FIRST_VISIT; i < GPU_ALGORITHMS; i++) {
 		visit[i] = test_alloc(g->n, 8 * TEST_FEATURES);
 		CHECKF(!gpu_algorithm_run(&gpu_algorithms[i], NULL, g, GTU_WITH_NONE, 0, source, visit[i], NULL), "%s: %s",
@@ -183,6 +190,13 @@ static void check_graph(const struct gtu_graph *g, uint64_t source)
 			check_values(got, part_bfs, g->n, false, "bfs of a part", name, k);
 			CHECKF(!gtu_components(dev, g, &part, got, &stats, &err), "%s: part: %s", name, err.text);
 			check_values(got, part_cc, g->n, false, "cc of a part", name, k);
+			for (unsigned i = 0; i < LENGTH(none); i++) {
+				none[i].kernel = k;
+				CHECKF(!gtu_bfs(dev, g, &none[i], got, &stats, &err), "%s: none: %s", name, err.text);
+				check_values(got, none_bfs, g->n, false, "bfs of no lists", name, k);
+				CHECKF(!gtu_components(dev, g, &none[i], got, &stats, &err), "%s: none: %s", name, err.text);
+				check_values(got, none_cc, g->n, false, "cc of no lists", name, k);
+			}
 		}
 		if ((p + graph) % VISITS == 0)
 			check_visits(g, source, visit, got, name);

@@ -332,8 +332,8 @@ __device__ static inline bool bit_at(const u32 *bits, u32 v)
 /* ---- Queues ----------------------------------------------------------------------------------- */
 
 /*
- * f(i) for the items 0 to @count of a queue, by a warp each. With a ticket counter, warps take them in order,
- * so that the items under way at a time are neighbours in the queue.
+ * f(i) for 0 to @count, items of a queue or runs of vertices, by a warp each. With a ticket counter, warps take them in order,
+ * so that those under way at a time are neighbours.
  */
 template <typename F> __device__ static inline void each_in_order(const gpu_graph &g, u64 count, F f)
 {
@@ -350,12 +350,12 @@ template <typename F> __device__ static inline void each_in_order(const gpu_grap
 }
 
 /*
- * f(v) for the first vertex @v of 32 GPU_WORDS for each warp, until all of the run's range are taken: by blocks, in order as
- * above. Called by all threads of a block, as f() is, also for vertices outside the range.
+ * f(v) for the first vertex @v of a strip of each warp, until all of the run's range are taken: by blocks, in order as above. All
+ * threads of a block call this and f(), also for vertices outside the range; f() has a barrier of the block, as push_words() has.
  */
 template <typename F> __device__ static inline void each_vertices(const gpu_graph &g, F f)
 {
-	const u64 size = GPU_BLOCK * GPU_WORDS, first = g.first / size, end = (g.end + size - 1) / size;
+	const u64 size = GPU_BLOCK / 32 * GPU_STRIP, first = g.first / size, end = (g.end + size - 1) / size;
 	__shared__ u64 taken;
 	u64 i = first + blockIdx.x, next;
 
@@ -363,12 +363,11 @@ template <typename F> __device__ static inline void each_vertices(const gpu_grap
 		next = i + gridDim.x;
 		if (g.ticket && !threadIdx.x)
 			next = first + gridDim.x + atomicAdd((ull *)g.ticket, 1ull);
-		f(i * size + threadIdx.x / 32 * 32 * GPU_WORDS);
+		f(i * size + threadIdx.x / 32 * GPU_STRIP);
 		if (!threadIdx.x)
 			taken = next;
 		__syncthreads();
 		i = taken;
-		__syncthreads();
 	}
 }
 
@@ -495,11 +494,10 @@ template <typename F> __device__ static inline void push_words(u64 *queue, uint6
 	}
 	if (!lane_id())
 		sums[warp] = sum;
-	/* the block's items, and those of the warps before this one */
-	sum = __syncthreads_or(sum != 0) && lane_id() < GPU_BLOCK / 32 ? sums[lane_id()] : 0;
-	if (!__any_sync(ALL_LANES, sum))
+	if (!__syncthreads_or(sum != 0))
 		return;
-	sum = warp_prefix_sum(sum);
+	/* the items of each warp and those before it */
+	sum = warp_prefix_sum(lane_id() < GPU_BLOCK / 32 ? sums[lane_id()] : 0);
 	if (threadIdx.x == 31)
 		start = atomicAdd((ull *)count, (ull)sum);
 	__syncthreads();

@@ -52,13 +52,43 @@ exits 2 "gtu lab check refuses an unknown run" gtu lab check own --only other
 fails_with 3 "gtu lab check refuses a damaged graph" "path.mtx.xz:1:" gtu lab check own
 always
 
-check "gtu lab run emogi runs" gtu lab run emogi --scale 9 --json e.json
-says "gtu lab run emogi checks 320 results against the reference" '"results_checked": 320' e.json
-json "gtu lab run emogi compares with HALO and Subway" e.json 'sum(r.get("table") == 3 for r in d["rows"]) == 8 and sum(r.get("table") == 4 for r in d["rows"]) == 36'
-json "an L1 holds a strided array until its lines are as many" e.json '{r["what"]: round(r["ours"], 3) for r in d["rows"] if " warps an SM: bytes" in r["what"]} == {f"strided, {w} warps an SM: bytes moved for each": b for w, b in ((16, 1), (24, 1), (32, 1), (40, 8), (64, 8))}'
+# ---- gtu lab report in its short form ----
+papers="emogi iru scu graphpeg sparseweaver"
+files() { (cd r && ls) | grep -vxE '[a-z]+(\.[a-z0-9-]+)?\.json|fidelity\.md'; }
+
+gtu lab report r --short --commit one >/dev/null 2>&1 &
+pid=$!
+for ((i = 0; i < 600; i++)); do [ ! -e r/iru.json ] || break; sleep 0.1; done
+kill -INT $pid
+wait $pid
+status=$?
+check "an interrupted report exits with 130" test $status -eq 130
+files >half
+empty "an interrupted report leaves no half files" half
+holds "an interrupted report writes no page" test ! -e r/fidelity.md
+prints "gtu lab report continues after the runs that ended" "^gtu: iru, iru: kept$" bash -c 'gtu lab report r --short --commit one 2>&1'
+files >half
+empty "the report leaves only its runs and its page" half
+cp r/fidelity.md first.md
+cp -a r before
+prints "gtu lab report keeps all runs" "^gtu: iru, iru: kept$" bash -c 'gtu lab report r --short --commit one 2>&1'
+lacks "gtu lab report repeats no run" "processor time" "$out"
+check "a report of kept runs writes the same page" cmp r/fidelity.md first.md
+head -c 1000 before/iru.json >r/iru.json
+prints "gtu lab report repeats a run whose file is damaged" "^gtu: iru, iru: [0-9.]+ s of processor time$" bash -c 'gtu lab report r --short --commit one 2>&1'
+lacks "gtu lab report repeats no other run" "(emogi|scu|graphpeg|sparseweaver): .*processor time" "$out"
+json "the repeated run is complete" r/iru.json 'len(d["rows"]) > 300'
+sed -i 's/"key": "one, /"key": "other, /' r/iru.json
+prints "gtu lab report repeats a run of other sources" "^gtu: iru, iru: [0-9.]+ s of processor time$" bash -c 'gtu lab report r --short --commit one 2>&1'
+says "the run's file names the sources and the parameters" '"key": "one, parameters [0-9a-f]{16}, short, gtu lab run iru"' r/iru.json
+
+# ---- experiments: the report has run each whole ----
+says "gtu lab run emogi checks 320 results against the reference" '"results_checked": 320' r/emogi.json
+json "gtu lab run emogi compares with HALO and Subway" r/emogi.json 'sum(r.get("table") == 3 for r in d["rows"]) == 8 and sum(r.get("table") == 4 for r in d["rows"]) == 36'
+json "an L1 holds a strided array until its lines are as many" r/emogi.json '{r["what"]: round(r["ours"], 3) for r in d["rows"] if " warps an SM: bytes" in r["what"]} == {f"strided, {w} warps an SM: bytes moved for each": b for w, b in ((16, 1), (24, 1), (32, 1), (40, 8), (64, 8))}'
 check "gtu lab run emogi runs with five sources" gtu lab run emogi --scale 8 --figure 9 --set emogi.sources=5
 exits 2 "gtu lab run emogi refuses 65 sources" gtu lab run emogi --scale 8 --figure 9 --set emogi.sources=65
-says "gtu lab run emogi reports the share of 128-byte requests" "merged and aligned: share of 128-byte requests" e.json
+says "gtu lab run emogi reports the share of 128-byte requests" "merged and aligned: share of 128-byte requests" r/emogi.json
 prints "gtu lab run emogi --figure 5 runs over a file" "5  BFS naive: share of 32-byte requests" gtu lab run emogi --figure 5 --graph own.mtx
 cp "$out" table
 lacks "gtu lab run emogi --figure 5 prints no figure 8" "^ *8  " table
@@ -112,20 +142,18 @@ exits 2 "gtu lab run iru --sweep refuses values without a key" gtu lab run iru -
 exits 2 "gtu lab run iru refuses two sweeps" gtu lab run iru --sweep iru.prefetch=1,2 --sweep iru.timeout=1,2
 exits 2 "gtu lab check refuses --sweep" gtu lab check own --sweep iru.prefetch=1,2
 exits 2 "gtu lab run emogi refuses --sweep on a real GPU" gtu lab run emogi --device cuda:0 --sweep link.requests=1,2
-check "gtu lab run sparseweaver runs" gtu lab run sparseweaver --scale 8 --json w.json
-says "gtu lab run sparseweaver reports table 5" '"table": 5' w.json
-says "gtu lab run sparseweaver checks 300 to 499 results against the reference" '"results_checked": [34][0-9][0-9]' w.json
-json "EGHW reads edge information, and the convolution is initialized" w.json 'all(r["ours"] > 0 for r in d["rows"] if r["what"] == "EGHW: edge information" or "share of the initialization" in r["what"])' 'sum("share of the initialization" in r["what"] for r in d["rows"]) == 9'
-json "table 1 has five counts of each of seven mappings" w.json 'sum(r.get("table") == 1 for r in d["rows"]) == 35'
-json "the auto-tuner's best is at least vertex mapping" w.json 'all(r["ours"] >= 1 for r in d["rows"] if "best over vertex" in r["what"] and r["graph"] != "rank order")' 'sum("best over vertex" in r["what"] for r in d["rows"]) >= 4'
+says "gtu lab run sparseweaver reports table 5" '"table": 5' r/sparseweaver.json
+says "gtu lab run sparseweaver checks 300 to 499 results against the reference" '"results_checked": [34][0-9][0-9]' r/sparseweaver.json
+json "EGHW reads edge information, and the convolution is initialized" r/sparseweaver.json 'all(r["ours"] > 0 for r in d["rows"] if r["what"] == "EGHW: edge information" or "share of the initialization" in r["what"])' 'sum("share of the initialization" in r["what"] for r in d["rows"]) == 9'
+json "table 1 has five counts of each of seven mappings" r/sparseweaver.json 'sum(r.get("table") == 1 for r in d["rows"]) == 35'
+json "the auto-tuner's best is at least vertex mapping" r/sparseweaver.json 'all(r["ours"] >= 1 for r in d["rows"] if "best over vertex" in r["what"] and r["graph"] != "rank order")' 'sum("best over vertex" in r["what"] for r in d["rows"]) >= 4'
 check "gtu lab run sparseweaver --set runs with 64 entries" gtu lab run sparseweaver --scale 9 --figure 13 --set wvr.entries=64
 cp "$out" table
 check "gtu lab run sparseweaver runs figure 13 with the paper's entries" gtu lab run sparseweaver --scale 9 --figure 13
 differs "gtu lab run sparseweaver --set wvr.entries changes figure 13" table
 fails_with 2 "gtu lab run sparseweaver refuses 31 entries" "between 32 and 65536" gtu lab run sparseweaver --set wvr.entries=31
-check "gtu lab run graphpeg --figure 10 runs" gtu lab run graphpeg --scale 8 --figure 10 --json p.json
-says "gtu lab run graphpeg checks 306 results against the reference" '"results_checked": 306' p.json
-says "gtu lab run graphpeg reports the mean over all algorithms" '"what": "PEG over hardware worklists"' p.json
+says "gtu lab run graphpeg checks 765 results against the reference" '"results_checked": 765' r/graphpeg.json
+says "gtu lab run graphpeg reports the mean over all algorithms" '"what": "PEG over hardware worklists"' r/graphpeg.json
 prints "gtu lab run graphpeg --table 4 runs over a file" "table 4  kc: unlimited over 8 entries" gtu lab run graphpeg --table 4 --graph own.mtx --set peg.blocks=1
 prints "lab run graphpeg --table 5 runs over a file" "table 5  kc: unlimited over 24 entries +own.mtx" gtu lab run graphpeg --table 5 --graph own.mtx
 { echo "%%MatrixMarket matrix coordinate pattern general"; echo "2 2 1"; echo "1 2"; } >two.mtx
@@ -139,22 +167,21 @@ check "gtu lab run graphpeg --figure 8 runs over a file" gtu lab run graphpeg --
 says "gtu lab run graphpeg has the threshold of 512" "8  edges, threshold of 512 against ideal +mean" "$out"
 exits 2 "gtu lab run graphpeg refuses a shift of 64" gtu lab run graphpeg --figure 8 --set peg.shift=64
 exits 2 "gtu lab run graphpeg refuses to set an unknown key" gtu lab run graphpeg --set peg.color=3
-check "gtu lab run scu runs" gtu lab run scu --scale 8 --json s.json
-says "gtu lab run scu checks 168 results against the reference" '"results_checked": 168' s.json
-json "gtu lab run scu splits the energy between GPU and SCU" s.json 'sum("energy of the SCU over" in r["what"] and r["graph"] == "mean" for r in d["rows"]) == 6'
-json "the SCU takes more energy if its L2 accesses cost as an SM's" s.json 'all(m[k + "energy reduction, L2 accesses as an SM\u0027s"] < m[k + "energy reduction"] for m in [{r["what"]: r["ours"] for r in d["rows"] if r["graph"] == "mean"}] for k in ("gtx980 bfs: ", "gtx980 sssp: ", "gtx980 pr: ", "tx1 bfs: ", "tx1 sssp: ", "tx1 pr: "))'
+says "gtu lab run scu checks 168 results against the reference" '"results_checked": 168' r/scu.json
+json "gtu lab run scu splits the energy between GPU and SCU" r/scu.json 'sum("energy of the SCU over" in r["what"] and r["graph"] == "mean" for r in d["rows"]) == 6'
+json "the SCU takes more energy if its L2 accesses cost as an SM's" r/scu.json 'all(m[k + "energy reduction, L2 accesses as an SM\u0027s"] < m[k + "energy reduction"] for m in [{r["what"]: r["ours"] for r in d["rows"] if r["graph"] == "mean"}] for k in ("gtx980 bfs: ", "gtx980 sssp: ", "gtx980 pr: ", "tx1 bfs: ", "tx1 sssp: ", "tx1 pr: "))'
 check "gtu lab run scu --figure 12 runs" gtu lab run scu --scale 8 --figure 12 --json s12.json
 json "gtu lab run scu --figure 12 runs the ablations of grouping" s12.json '{r["what"].split(":")[0] for r in d["rows"] if "speed-up by grouping" in r["what"]} == {m + " " + a for m in ("gtx980", "tx1") for a in ("bfs", "sssp", "pr")}'
 check "gtu lab run scu runs figure 10 with state bytes" gtu lab run scu --scale 8 --figure 10 --machine tx1 --algorithm bfs --set scu.state_bytes=1 --json state.json
-json "probes of state bytes make the SCU slower" state.json '[r["ours"] for r in d["rows"] if r["what"] == "tx1 bfs: speed-up" and r["graph"] == "mean"][0] < [r["ours"] for r in __import__("json").load(open("s.json"))["rows"] if r["what"] == "tx1 bfs: speed-up" and r["graph"] == "mean"][0]'
+json "probes of state bytes make the SCU slower" state.json '[r["ours"] for r in d["rows"] if r["what"] == "tx1 bfs: speed-up" and r["graph"] == "mean"][0] < [r["ours"] for r in __import__("json").load(open("r/scu.json"))["rows"] if r["what"] == "tx1 bfs: speed-up" and r["graph"] == "mean"][0]'
 for key in packets skips_dram_latency l2_blocks; do
 	check "gtu lab run scu runs figure 10 with scu.$key=0" gtu lab run scu --scale 8 --figure 10 --machine gtx980 --algorithm bfs --set scu.$key=0 --json path.json
-	json "scu.$key=0 makes the SCU slower" path.json '[r["ours"] for r in d["rows"] if r["what"] == "gtx980 bfs: speed-up" and r["graph"] == "mean"][0] < [r["ours"] for r in __import__("json").load(open("s.json"))["rows"] if r["what"] == "gtx980 bfs: speed-up" and r["graph"] == "mean"][0]'
+	json "scu.$key=0 makes the SCU slower" path.json '[r["ours"] for r in d["rows"] if r["what"] == "gtx980 bfs: speed-up" and r["graph"] == "mean"][0] < [r["ours"] for r in __import__("json").load(open("r/scu.json"))["rows"] if r["what"] == "gtx980 bfs: speed-up" and r["graph"] == "mean"][0]'
 done
 exits 2 "gtu lab run scu refuses a port of 9 packets a cycle" gtu lab run scu --scale 8 --set scu.packets=9
 check "gtu lab run scu runs figure 12 with groups of 2" gtu lab run scu --scale 8 --figure 12 --machine tx1 --set scu.group=2
 fails_with 2 "gtu lab run scu refuses groups of 33" "groups must have 1 to 32 elements" gtu lab run scu --scale 8 --set scu.group=33
-says "gtu lab run scu reports grouping on the machine tx1" "tx1 sssp: coalescing by grouping" s.json
+says "gtu lab run scu reports grouping on the machine tx1" "tx1 sssp: coalescing by grouping" r/scu.json
 check "gtu lab run scu --set runs with one request in flight" gtu lab run scu --scale 8 --figure 11 --machine tx1 --set scu.in_flight=1
 cp "$out" table
 check "gtu lab run scu runs figure 11 with the paper's requests in flight" gtu lab run scu --scale 8 --figure 11 --machine tx1
@@ -183,35 +210,7 @@ exits 2 "gtu lab parameters refuses --set" gtu lab parameters scu --set scu.widt
 check "gtu lab run takes a value with its unit" gtu lab run scu --scale 8 --algorithm bfs --set "scu.bfs_bytes=64 KiB"
 fails_with 2 "gtu lab run refuses another unit" "'scu.bfs_bytes' is given in B, not in 'cycles'" gtu lab run scu --scale 8 --set "scu.bfs_bytes=64 cycles"
 
-# ---- gtu lab report in its short form ----
-papers="emogi iru scu graphpeg sparseweaver"
-files() { (cd r && ls) | grep -vxE '[a-z]+(\.[a-z0-9-]+)?\.json|fidelity\.md'; }
-
-gtu lab report r --short --commit one >/dev/null 2>&1 &
-pid=$!
-for ((i = 0; i < 600; i++)); do [ ! -e r/iru.json ] || break; sleep 0.1; done
-kill -INT $pid
-wait $pid
-status=$?
-check "an interrupted report exits with 130" test $status -eq 130
-files >half
-empty "an interrupted report leaves no half files" half
-holds "an interrupted report writes no page" test ! -e r/fidelity.md
-prints "gtu lab report continues after the runs that ended" "^gtu: iru, iru: kept$" bash -c 'gtu lab report r --short --commit one 2>&1'
-files >half
-empty "the report leaves only its runs and its page" half
-cp r/fidelity.md first.md
-cp -a r before
-prints "gtu lab report keeps all runs" "^gtu: iru, iru: kept$" bash -c 'gtu lab report r --short --commit one 2>&1'
-lacks "gtu lab report repeats no run" "processor time" "$out"
-check "a report of kept runs writes the same page" cmp r/fidelity.md first.md
-head -c 1000 before/iru.json >r/iru.json
-prints "gtu lab report repeats a run whose file is damaged" "^gtu: iru, iru: [0-9.]+ s of processor time$" bash -c 'gtu lab report r --short --commit one 2>&1'
-lacks "gtu lab report repeats no other run" "(emogi|scu|graphpeg|sparseweaver): .*processor time" "$out"
-json "the repeated run is complete" r/iru.json 'len(d["rows"]) > 300'
-sed -i 's/"key": "one, /"key": "other, /' r/iru.json
-prints "gtu lab report repeats a run of other sources" "^gtu: iru, iru: [0-9.]+ s of processor time$" bash -c 'gtu lab report r --short --commit one 2>&1'
-says "the run's file names the sources and the parameters" '"key": "one, parameters [0-9a-f]{16}, short, gtu lab run iru"' r/iru.json
+# ---- the page of the report ----
 check "gtu report draws the papers" gtu report $(for p in $papers; do echo r/$p.json; done) -o r.html
 says "gtu report counts the rows met by paper" "Rows of the papers" r.html
 mkdir causes

@@ -168,18 +168,8 @@ static inline struct edges one_shape(uint64_t n, uint64_t m)
 
 static const char *const lists[] = { "cuda:0,1", "cuda:2,cuda:0,1", "cuda:0,1,2,3,4", "cuda:all" };
 
-/*
- * Most tests take every second list, which differ in their number of cards only. Under the sanitizers, where kernels take
- * three times as long, they take one list, and some of the calls that fail.
- */
+/* Most tests take every second list, which differ in their number of cards only. */
 #define NEXT_LIST 2
-#ifdef __SANITIZE_ADDRESS__
-#define FIRST_LIST 2
-#define NEXT_CALL 3
-#else
-#define FIRST_LIST 0
-#define NEXT_CALL 1
-#endif
 
 /* A random graph whose weights are at least @least. */
 static inline struct gtu_graph *weighted(uint64_t n, uint64_t m, uint32_t type, uint32_t direction, uint32_t least)

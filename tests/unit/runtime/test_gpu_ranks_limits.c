@@ -62,7 +62,7 @@ TEST(chosen_exchanges)
 
 	open_fakes();
 	g = small_graph(&value);
-	for (unsigned i = FIRST_LIST; i < 3; i += NEXT_LIST) {
+	for (unsigned i = 0; i < 3; i += NEXT_LIST) {
 		by = i ? GTU_EXCHANGE_AUTO : GTU_EXCHANGE_LOADS;
 		open_list(lists[i]);
 		every = !i;
@@ -190,7 +190,7 @@ TEST(every_call_of_nccl_fails)
 	/* of each algorithm: a failure does not wait for what was right before */
 	for (unsigned i = 0; i < LOOPS; i++) {
 		done = false;
-		for (long at = 1; !done; at += NEXT_CALL, calls += NEXT_CALL) {
+		for (long at = 1; !done; at++, calls++) {
 			nccl->calls = 0;
 			nccl->fail_at = at;
 			nccl->failed = NULL;
@@ -220,7 +220,7 @@ TEST(calls_of_the_driver_fail)
 	cuda->failure = 999;
 	for (unsigned i = 0; i < ALGORITHMS; i++) {
 		done = false;
-		for (long at = 1; !done; at += i < LOOPS ? 1 + at / 16 : NEXT_CALL) {
+		for (long at = 1; !done; at += i < LOOPS ? 1 + at / 16 : 1) {
 			cuda->calls = 0;
 			cuda->fail_at = at;
 			cuda->failed = NULL;

@@ -31,7 +31,7 @@ static int sleep_until_alarm(void)
 	char known[32], alarm[16];
 	int seconds, ret;
 
-	for (seconds = 5; seconds < 100; seconds *= 4) {
+	for (seconds = 2; seconds < 200; seconds *= 4) {
 		if (read_from("/sys/power/wakeup_count", known, sizeof(known)) <= 0)
 			return EIO;
 		snprintf(alarm, sizeof(alarm), "+%d", seconds);

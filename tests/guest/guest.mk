@@ -41,12 +41,6 @@ guest-tools:
 	@$(kernel_packages)
 	@kernel='$(KERNEL)'; $(tools_of_kernel)
 
-# the same, if it is available
-.PHONY: guest-tools-optional
-guest-tools-optional:
-	@$(kernel_packages)
-	@kernel='$(KERNEL)'; $(call optional,$(tools_of_kernel))
-
 # the kernels of `make test`, and existing QEMUs with the device compiled in: building one takes 4 minutes
 guest-tools-test:
 	@$(optional_packages)
@@ -93,8 +87,7 @@ build/fuzz_ioctl: $(wildcard tests/fuzz-ioctl/*.[ch]) tests/kselftest/gtu/gtu_io
 .PHONY: fuzz-ioctl
 fuzz-ioctl: build/gtu build/fuzz_ioctl
 	@$(MAKE) SAN=1 build/san/gtu >&2
-	@$(MAKE) guest-tools-optional KERNEL=debug-6.12 >&2
-	@GTU_FUZZ_IOCTL=$${GTU_FUZZ_IOCTL:-3600} tests/guest/guest-test fuzz
+	@GTU_ALL=1 GTU_FUZZ_IOCTL=$${GTU_FUZZ_IOCTL:-3600} tests/guest/guest-test fuzz
 
 build/forked: tests/guest/programs/forked.c build/libgtu.a
 	$(call say,CC,$@)

@@ -70,9 +70,23 @@ holds "the README of gtu-dkms names the build log" grep -q "/var/lib/dkms/gtu/VE
 
 headers=$(ls -d /usr/src/linux-headers-*-amd64 2>/dev/null | tail -1)
 given "kernel headers are missing (apt-get install linux-headers-amd64)" test -d "$headers"
-cp -r gtu-dkms/usr/src/gtu-$version module
-check "the module builds from gtu-dkms" make -C "$headers" M="$work/module" modules
+# in a folder that is kept while the package has the same files, so that make compiles only what changed
+source=$work/gtu-dkms/usr/src/gtu-$version module=$debs/module
+update() {
+	local file
+
+	(cd "$source" && find . -type f | sort) >files
+	cmp -s files "$module/.files" || rm -rf "$module"
+	mkdir -p "$module"
+	while read -r file; do
+		cmp -s "$source/$file" "$module/$file" || install -D -p -m 644 "$source/$file" "$module/$file"
+	done <files
+	cp files "$module/.files"
+	rm -f "$module/gtu.ko"
+}
+[ -n "$missing" ] || update
+check "the module builds from gtu-dkms" make -C "$headers" M="$module" modules
 needs modinfo
-prints "modinfo reads the built gtu.ko" "^alias: +pci:v00001234d00004754" modinfo module/gtu.ko
+prints "modinfo reads the built gtu.ko" "^alias: +pci:v00001234d00004754" modinfo "$module/gtu.ko"
 always
 finish

@@ -360,22 +360,24 @@ static void naive_classify(struct naive *v, unsigned p)
 {
 	const struct naive_config *c = v->c;
 	const struct naive_line *l = &v->line[p][v->line_head[p]];
+	struct naive_queue *to[32];
 
 	if (v->line_head[p] == v->line_tail[p] || l->ready > v->t)
 		return;
+	for (unsigned i = 0; i < l->count; i++)
+		to[i] = naive_sort(v, p, c->index[l->first + i]);
 	for (unsigned i = 0; i < l->count; i++) {
-		const struct naive_queue *q = naive_sort(v, p, c->index[l->first + i]);
 		size_t share = 0;
 
 		for (unsigned j = 0; j < l->count; j++)
-			share += naive_sort(v, p, c->index[l->first + j]) == q;
-		if (q->tail - q->head + share > c->queue_depth)
+			share += to[j] == to[i];
+		if (to[i]->tail - to[i]->head + share > c->queue_depth)
 			return;
 	}
 	for (unsigned i = 0; i < l->count; i++) {
 		const uint64_t at = l->first + i;
 
-		naive_push(naive_sort(v, p, c->index[at]),
+		naive_push(to[i],
 			   (struct naive_el){ c->index[at], c->secondary ? c->secondary[at] : 0,
 					      (uint32_t)at });
 	}
@@ -406,9 +408,11 @@ static bool naive_done(const struct naive *v)
 {
 	uint64_t held = 0;
 
+	if (v->inserted != v->c->n)
+		return false;
 	for (unsigned s = 0; s < v->c->sets; s++)
 		held += v->set[s].n;
-	return v->inserted == v->c->n && !held &&
+	return !held &&
 	       (!v->c->all || v->records >= (v->c->n + 31) / 32);
 }
 

@@ -8,7 +8,6 @@
 #define BYTES		(1u << 20)
 #define CONTEXTS	64u
 #define LOG2		9u
-#define FILLED		(256u << 10)	/* by a job of the flood: some 100 us of an emulated device */
 
 DEVICE_FIXTURE(usage);
 
@@ -137,10 +136,10 @@ static int worker_start(struct worker *w, uint32_t queues)
 
 	w->fd = open(device_path(), O_RDWR | O_CLOEXEC);
 	w->queues = queues;
-	ret = w->fd < 0 ? errno : region_add(w->fd, pages(FILLED), FILLED, RW, &w->key);
+	ret = w->fd < 0 ? errno : region_add(w->fd, pages(BYTES), BYTES, RW, &w->key);
 	for (i = 0; i < queues && !ret; i++) {
 		ret = queue_create(w->fd, LOG2, LOG2, &w->q[i]);
-		d = fill(w->key, FILLED);
+		d = fill(w->key, BYTES);
 		while (!ret && w->q[i].submitted < 1u << LOG2)
 			put(&w->q[i], &d);
 	}

@@ -257,9 +257,9 @@ bool gpu_run_keeps_queue(const struct gpu_run *r);
 int gpu_run_launch_items(struct gpu_run *r, struct gpu_graph *graph, const char *kernel, const char *suffix,
 			 CUdeviceptr queue, uint64_t items, void **args);
 /*
- * gpu_run_launch_over() for a pass over vertices that fills a queue, whose warps take @each at a time: GPU_STRIP, by each_vertices(),
- * or GPU_RUN if it reads lists, by each_in_order(). In order, so that the queue ascends but for some windows, if the list is
- * read in order.
+ * gpu_run_launch_over() for a pass over vertices that fills a queue, whose warps take @each at a time:
+ * GPU_STRIP, by each_vertices(), or GPU_RUN if it reads lists, by each_in_order(). In order, so that the
+ * queue ascends but for some windows, if the list is read in order.
  */
 int gpu_run_launch_vertices(struct gpu_run *r, struct gpu_graph *graph, const char *kernel, const char *suffix, bool widths,
 			    uint32_t each, void **args);

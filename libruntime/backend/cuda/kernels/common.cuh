@@ -350,8 +350,9 @@ template <typename F> __device__ static inline void each_in_order(const gpu_grap
 }
 
 /*
- * f(v) for the first vertex @v of a strip of each warp, until all of the run's range are taken: by blocks, in order as above. All
- * threads of a block call this and f(), also for vertices outside the range; f() has a barrier of the block, as push_words() has.
+ * f(v) for the first vertex @v of a strip of each warp, until all of the run's range are taken: by
+ * blocks, in order as above. All threads of a block call this and f(), also for vertices outside the
+ * range; f() has a barrier of the block, as push_words() has.
  */
 template <typename F> __device__ static inline void each_vertices(const gpu_graph &g, F f)
 {

@@ -483,8 +483,10 @@ int gtu_components(struct gtu_device *dev, const struct gtu_graph *g,
  * Betweenness centrality (Brandes): score[v] (n entries) = sum over the sources s and all t of the
  * fraction of shortest paths from s to t that pass through v, with v not an end. Edges count 1
  * each, as stored: a duplicate edge is a second path. If edges are stored in both directions, each
- * pair counts twice if both ends are sources. Units differ only in the order of sums in double
- * (relative difference 1e-9). GTU_ERR_UNSUPPORTED: the number of shortest paths overflows a double.
+ * pair counts twice if both ends are sources. Units differ only in rounding (relative difference
+ * 1e-9). Where numbers of shortest paths overflow a double, without a unit and on a GPU the search
+ * starts again with a range up to 2^524288, and the stats count both. GTU_ERR_UNSUPPORTED: they
+ * exceed that, or over several ranks the range of a double.
  */
 int gtu_betweenness(struct gtu_device *dev, const struct gtu_graph *g,
 		    const struct gtu_algorithm_options *opt, double *score,

@@ -4,13 +4,13 @@
  * shortest paths, then dependencies are accumulated backwards, level by level. Both passes follow
  * the edges as stored (the second one from a vertex to its successors), so no transpose is needed.
  */
-#include <math.h>
 #include <string.h>
 
 #include "libruntime/support/ranked.h"
 #include "for_each_edge.h"
 #include "libruntime/support/traverse.h"
 #include "plain.h"
+#include "wide.h"
 
 #define UNVISITED UINT32_MAX
 
@@ -19,7 +19,7 @@ struct betweenness {
 	struct gtu_alg_for_each_edge edges;
 	uint32_t next_level;
 	struct gtu_alg_buffer level;	/* n of 4 bytes */
-	struct gtu_alg_buffer paths;	/* n doubles: shortest paths from the source */
+	struct gtu_alg_buffer paths;	/* n wide numbers: shortest paths from the source */
 	struct gtu_alg_buffer share;	/* n doubles: dependency of the source on the vertex */
 	struct gtu_alg_frontier order;	/* vertices in the order of their discovery */
 	struct gtu_alg_buffer begin;	/* start of each level in order, 8 bytes each */
@@ -30,7 +30,7 @@ static int count_paths(void *context, const struct gtu_alg_batch *batch)
 {
 	struct betweenness *b = context;
 	uint32_t *level = b->level.region.addr;
-	double *paths = b->paths.region.addr;
+	gtu_wide *paths = b->paths.region.addr;
 	unsigned i;
 	int rc = 0;
 
@@ -42,7 +42,7 @@ static int count_paths(void *context, const struct gtu_alg_batch *batch)
 			rc = gtu_alg_emit(&b->a, &b->edges, v);
 		}
 		if (level[v] == b->next_level)
-			paths[v] += paths[batch->source[i]];
+			paths[v] = gtu_wide_add(paths[v], paths[batch->source[i]]);
 	}
 	return rc;
 }
@@ -51,7 +51,7 @@ static int take_shares(void *context, const struct gtu_alg_batch *batch)
 {
 	struct betweenness *b = context;
 	const uint32_t *level = b->level.region.addr;
-	const double *paths = b->paths.region.addr;
+	const gtu_wide *paths = b->paths.region.addr;
 	double *share = b->share.region.addr;
 	unsigned i;
 
@@ -59,7 +59,7 @@ static int take_shares(void *context, const struct gtu_alg_batch *batch)
 		uint64_t u = batch->source[i], v = batch->target[i];
 
 		if (level[v] == level[u] + 1)
-			share[u] += paths[u] / paths[v] * (1 + share[v]);
+			share[u] += gtu_wide_double(gtu_wide_quotient(paths[u], paths[v])) * (1 + share[v]);
 	}
 	return 0;
 }
@@ -82,14 +82,13 @@ static int level_of(struct betweenness *b, uint32_t l, uint64_t end)
 static int too_many_paths(struct betweenness *b, uint64_t source)
 {
 	return gtu_fail(b->a.err, GTU_ERR_UNSUPPORTED,
-			"the number of shortest paths from vertex %llu exceeds the range of a "
-			"double (1.8e308)",
+			"the number of shortest paths from vertex %llu exceeds 2^524288",
 			(unsigned long long)gtu_graph_id(b->a.g, source));
 }
 
 static int forth(struct betweenness *b, uint64_t source, uint32_t *levels)
 {
-	double *paths = b->paths.region.addr;
+	gtu_wide *paths = b->paths.region.addr;
 	uint64_t at = 0, end, i;
 	uint32_t l;
 	int rc;
@@ -98,7 +97,7 @@ static int forth(struct betweenness *b, uint64_t source, uint32_t *levels)
 	memset(b->level.region.addr, 0xff, b->a.g->n * 4);
 	memset(paths, 0, b->a.g->n * 8);
 	((uint32_t *)b->level.region.addr)[source] = 0;
-	paths[source] = 1;
+	paths[source] = GTU_WIDE_ONE;
 	b->order.count = 0;
 	gtu_alg_push(&b->a, &b->order, source);
 	for (l = 0; at < b->order.count; l++) {
@@ -115,7 +114,7 @@ static int forth(struct betweenness *b, uint64_t source, uint32_t *levels)
 		if (rc)
 			return rc;
 		for (i = end; i < b->order.count; i++)
-			if (isinf(paths[gtu_alg_vertex(&b->a, &b->order, i)]))
+			if (paths[gtu_alg_vertex(&b->a, &b->order, i)] == GTU_WIDE_MOST)
 				return too_many_paths(b, source);
 		at = end;
 	}

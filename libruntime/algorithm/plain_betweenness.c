@@ -7,18 +7,27 @@
  * over all edges that lead to it in the other array, where those of the next level are still 0.
  * Backwards, with c(v) = (1 + share(v)) / paths(v), the share of u is paths(u) * the sum of c over all
  * edges that leave it in the other array, where those of the level before are still 0.
+ *
+ * Numbers of paths are doubles; a search in which they overflow starts again with wide numbers.
  */
 #include <math.h>
 
 #include "plain.h"
+#include "wide.h"
 
 #define LEAST 64u			/* vertices per share */
+
+union number {
+	double plain;
+	gtu_wide wide;
+};
 
 struct betweenness {
 	struct gtu_plain *p;
 	struct gtu_plain_bfs bfs;
-	double *value[2];		/* paths, then c, of even and odd levels; read at random */
-	double *paths;			/* in the order of discovery */
+	bool wide;			/* which member of the numbers */
+	union number *value[2];		/* paths, then c, of even and odd levels; read at random */
+	union number *paths;		/* in the order of discovery */
 	double *score;
 	const struct gtu_graph *along;	/* graph of the current pass */
 	uint64_t first, level;		/* of the current level: its start in the order */
@@ -28,65 +37,96 @@ struct betweenness {
 };
 
 /* The sum over the edges of @v in the other array. */
-GTU_PER_WIDTH int gather(struct betweenness *b, uint64_t v, uint32_t width, double *sum, uint64_t *traversed)
+GTU_PER_WIDTH int gather(struct betweenness *b, uint64_t v, uint32_t width, bool wide, union number *sum,
+			 uint64_t *traversed)
 {
 	const struct gtu_graph *g = b->along;
-	const double *value = b->value[~b->level & 1];
+	const union number *value = b->value[~b->level & 1];
 	uint64_t e, end, target;
 	int rc = gtu_plain_edges(b->p, g, v, &e, &end);
 
 	if (rc)
 		return rc;
 	*traversed += end - e;
-	for (*sum = 0; e < end; e++) {
+	*sum = (union number){ 0 };		/* all bits, which is 0 of both */
+	for (; e < end; e++) {
 		target = gtu_get(g->col, width, e);
 		if (gtu_unlikely(target >= g->n))
 			return gtu_plain_bad(&b->p->bad_edge, e);
-		*sum += value[target];
+		if (wide)
+			sum->wide = gtu_wide_add(sum->wide, value[target].wide);
+		else
+			sum->plain += value[target].plain;
 	}
 	return 0;
 }
 
-GTU_PER_WIDTH int gather_level(struct betweenness *b, uint64_t first, uint64_t end, uint32_t width, bool back)
+/* The share of the vertex at @i in the order, whose sum over c is @sum, and its own c. */
+GTU_PER_WIDTH double depend(const struct betweenness *b, uint64_t i, bool wide, union number sum, union number *own)
 {
-	double *const value = b->value[b->level & 1], sum;
+	const union number paths = b->paths[i];
+	double share;
+
+	if (wide) {
+		share = gtu_wide_double(gtu_wide_product(paths.wide, sum.wide));
+		own->wide = gtu_wide_quotient(gtu_wide_of(1 + share, 0), paths.wide);
+	} else {
+		share = paths.plain * sum.plain;
+		own->plain = (1 + share) / paths.plain;
+	}
+	return share;
+}
+
+GTU_PER_WIDTH int gather_level(struct betweenness *b, uint64_t first, uint64_t end, uint32_t width, bool wide,
+			       bool back)
+{
+	union number *const value = b->value[b->level & 1], sum;
 	uint64_t i, v, traversed = 0;
+	double share;
 	int rc;
 
 	for (i = b->first + first; i < b->first + end; i++) {
 		v = gtu_get(b->bfs.order, width, i);
-		rc = gather(b, v, width, &sum, &traversed);
+		rc = gather(b, v, width, wide, &sum, &traversed);
 		if (rc)
 			return rc;
 		if (back) {
-			sum *= b->paths[i];
-			value[v] = (1 + sum) / b->paths[i];
+			share = depend(b, i, wide, sum, &value[v]);
 			if (v != b->source)
-				b->score[v] += sum;
+				b->score[v] += share;
 			continue;
 		}
 		/* there is one path to the source, of no edges */
-		b->paths[i] = value[v] = b->level ? sum : 1;
-		if (gtu_unlikely(isinf(sum)))
+		if (!b->level && wide)
+			sum.wide = GTU_WIDE_ONE;
+		else if (!b->level)
+			sum.plain = 1;
+		b->paths[i] = value[v] = sum;
+		if (gtu_unlikely(wide ? sum.wide == GTU_WIDE_MOST : isinf(sum.plain)))
 			atomic_store(&b->too_many, true);
 	}
 	return gtu_alg_shares_progress(&b->p->shares, traversed);
 }
 
+GTU_PER_WIDTH int share_of_level(struct betweenness *b, uint64_t first, uint64_t end, bool back)
+{
+	const bool long_ids = b->p->a->id_width == 8;
+
+	if (b->wide)
+		return long_ids ? gather_level(b, first, end, 8, true, back) : gather_level(b, first, end, 4, true, back);
+	return long_ids ? gather_level(b, first, end, 8, false, back) : gather_level(b, first, end, 4, false, back);
+}
+
 static int count_share(void *arg, unsigned thread, uint64_t first, uint64_t end)
 {
-	struct betweenness *b = arg;
-
 	(void)thread;
-	return b->p->a->id_width == 8 ? gather_level(b, first, end, 8, false) : gather_level(b, first, end, 4, false);
+	return share_of_level(arg, first, end, false);
 }
 
 static int depend_share(void *arg, unsigned thread, uint64_t first, uint64_t end)
 {
-	struct betweenness *b = arg;
-
 	(void)thread;
-	return b->p->a->id_width == 8 ? gather_level(b, first, end, 8, true) : gather_level(b, first, end, 4, true);
+	return share_of_level(arg, first, end, true);
 }
 
 static int clear(struct betweenness *b)
@@ -113,7 +153,7 @@ static int note_level(struct betweenness *b, uint64_t level, uint64_t first)
 	return 0;
 }
 
-/* Count the paths to all vertices; *levels: levels found. The end of the last is noted, too. */
+/* Count the paths to all vertices, unless too_many; *levels: levels found. The end of the last is noted, too. */
 static int forth(struct betweenness *b, uint64_t *levels)
 {
 	struct gtu_alg *a = b->p->a;
@@ -125,16 +165,13 @@ static int forth(struct betweenness *b, uint64_t *levels)
 	if (!rc)
 		rc = gtu_plain_bfs_start(s, b->source);
 	b->along = s->in;
-	for (*levels = 0; !rc && s->frontier; ++*levels) {
+	atomic_store(&b->too_many, false);
+	for (*levels = 0; !rc && s->frontier && !atomic_load(&b->too_many); ++*levels) {
 		b->first = s->first;
 		b->level = *levels;
 		rc = note_level(b, *levels, s->first);
 		if (!rc)
 			rc = gtu_plain_loop(b->p, b->along, LEAST, count_share, b, s->end - s->first);
-		if (!rc && atomic_load(&b->too_many))
-			rc = gtu_fail(a->err, GTU_ERR_UNSUPPORTED,
-				      "the number of shortest paths from vertex %llu exceeds the range of a "
-				      "double (1.8e308)", (unsigned long long)gtu_graph_id(a->g, b->source));
 		a->stats->vertices += s->frontier;
 		if (!rc)
 			rc = gtu_plain_bfs_level(s);
@@ -160,6 +197,22 @@ static int back(struct betweenness *b, uint64_t levels)
 	return rc;
 }
 
+static int from_source(struct betweenness *b, uint64_t *levels)
+{
+	struct gtu_alg *a = b->p->a;
+	int rc = forth(b, levels);
+
+	if (!rc && atomic_load(&b->too_many) && !b->wide) {
+		/* the next sources in this graph have as many */
+		b->wide = true;
+		rc = forth(b, levels);
+	}
+	if (!rc && atomic_load(&b->too_many))
+		rc = gtu_fail(a->err, GTU_ERR_UNSUPPORTED, "the number of shortest paths from vertex %llu exceeds 2^524288",
+			      (unsigned long long)gtu_graph_id(a->g, b->source));
+	return rc ? rc : back(b, *levels);
+}
+
 static int from_sources(struct betweenness *b)
 {
 	struct gtu_alg *a = b->p->a;
@@ -172,9 +225,7 @@ static int from_sources(struct betweenness *b)
 		b->source = opt->sources ? opt->sources[i] : i;
 		rc = gtu_alg_check_vertex(a, "source", b->source);
 		if (!rc)
-			rc = forth(b, &levels);
-		if (!rc)
-			rc = back(b, levels);
+			rc = from_source(b, &levels);
 		if (!rc)
 			a->stats->iterations += levels;
 	}

@@ -165,7 +165,7 @@ static int forth(struct centrality *s, uint64_t source)
 		if (sum[1])
 			return gtu_fail(k->a.err, GTU_ERR_UNSUPPORTED,
 					"the number of shortest paths from vertex %llu exceeds the range of a double "
-					"(1.8e308)", (unsigned long long)gtu_graph_id(&k->head, source));
+					"(1.8e308), the limit over several ranks; use one", (unsigned long long)gtu_graph_id(&k->head, source));
 		if (!sum[0])
 			return 0;
 		rc = expand(s, s->begin.count - 1, 0);

@@ -184,8 +184,12 @@ check "gtu bench gpu places transposed lists" bench_gpu --graph d.gtu --only bfs
 # 10^320 shortest paths, through layers of ten vertices, are more than a double holds
 awk 'BEGIN { for (i = 0; i < 6400; i++) for (k = 0; k < 10; k++) print i, 10 * int(i / 10 + 1) + k }' >layers.el
 gtu convert --undirected --quiet layers.el layers.gtu
-check "gtu bench gpu goes on after a row that fails" bench_gpu --graph layers.gtu --only cc,bc,auto,host --gpu-memory 0
-says "gtu bench gpu reports the row that it leaves out" "bc on layers.gtu.* left out: the number of shortest paths" "$err"
+check "gtu bench gpu runs betweenness with them" bench_gpu --graph layers.gtu --only bc,auto --edges device --verify
+holds "gtu bench gpu has their row" grep -q "^bc *device" "$out"
+printf '0 1 1\n1 2 inf\n' >inf.el
+gtu convert --undirected --quiet inf.el inf.gtu
+check "gtu bench gpu goes on after a row that fails" bench_gpu --graph inf.gtu --only cc,gcn,auto,host --gpu-memory 0
+says "gtu bench gpu reports the row that it leaves out" "gcn on inf.gtu.* left out: .* has the weight inf" "$err"
 holds "gtu bench gpu has the other rows" grep -q "^cc *device" "$out"
 exits 2 "gtu bench gpu refuses to validate a directed graph" bench_gpu --graph d.gtu --only bfs,auto,host --validate --gpu-memory 0
 says "the message names the graph" "is directed" "$err"

@@ -268,7 +268,7 @@ static int run_row(struct gpu_bench *b, unsigned algorithm, const struct config 
 /* Memory that is refused to a row, or a graph that its algorithm cannot take, leaves the results of the others. */
 static bool leaves_others(int rc)
 {
-	return rc == GTU_ERR_NOMEM || rc == GTU_ERR_UNSUPPORTED;
+	return rc == GTU_ERR_NOMEM || rc == GTU_ERR_UNSUPPORTED || rc == GTU_ERR_INPUT;
 }
 
 static int leave_out(struct gpu_bench *b, const char *what, const struct config *c, const char *kernel,

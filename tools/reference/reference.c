@@ -286,7 +286,8 @@ int reference_components(const struct gtu_graph *g, uint64_t *component)
 
 struct brandes {
 	uint64_t *level, *order;
-	double *paths, *share;
+	long double *paths;		/* up to 2^16384 */
+	double *share;
 };
 
 static void brandes_from(const struct gtu_graph *g, uint64_t source, struct brandes *b, double *score)
@@ -317,7 +318,7 @@ static void brandes_from(const struct gtu_graph *g, uint64_t source, struct bran
 		for (e = g->row[v]; e < g->row[v + 1]; e++) {
 			target = gtu_graph_target(g, e);
 			if (b->level[target] == b->level[v] + 1)
-				b->share[v] += b->paths[v] / b->paths[target] * (1 + b->share[target]);
+				b->share[v] += (double)(b->paths[v] / b->paths[target]) * (1 + b->share[target]);
 		}
 		if (v != source)
 			score[v] += b->share[v];
@@ -327,7 +328,7 @@ static void brandes_from(const struct gtu_graph *g, uint64_t source, struct bran
 int reference_betweenness(const struct gtu_graph *g, const uint64_t *sources, uint64_t count,
 			  double *score)
 {
-	struct brandes b = { array(g->n, 8), array(g->n, 8), array(g->n, 8), array(g->n, 8) };
+	struct brandes b = { array(g->n, 8), array(g->n, 8), array(g->n, sizeof(*b.paths)), array(g->n, 8) };
 	uint64_t i;
 	int rc = -1;
 

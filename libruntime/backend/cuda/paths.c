@@ -2,11 +2,25 @@
 /* Betweenness centrality and ST-connectivity. */
 #include <stdlib.h>
 
+#include "libruntime/algorithm/wide.h"
 #include "parts.h"
 
 /* ---- Betweenness --------------------------------------------------------------------------------- */
 
 #define LOOP_LEVELS	8		/* levels that do not stay on the GPU, and fewest that do on the way back */
+
+/* Numbers of shortest paths. */
+struct numbers {
+	const char *count, *forth, *depend, *back;	/* kernels */
+	uint64_t one, infinite;				/* the number 1, and the least that is too many */
+};
+
+static const struct numbers doubles = {
+	"paths_count", "paths_forth", "paths_depend", "paths_back", 1023ull << 52, 2047ull << 52,
+};
+static const struct numbers wide = {
+	"paths_wide_count", "paths_wide_forth", "paths_wide_depend", "paths_wide_back", GTU_WIDE_ONE, GTU_WIDE_MOST,
+};
 
 struct betweenness {
 	struct gpu_run r;
@@ -14,6 +28,7 @@ struct betweenness {
 	CUdeviceptr log;		/* of levels that stay on the GPU */
 	uint64_t *begin;		/* where each level begins in the queue, and where the last ends */
 	uint64_t most;
+	const struct numbers *numbers;
 };
 
 static int note_level(struct betweenness *b, uint64_t level, uint64_t first)
@@ -58,7 +73,7 @@ static int loop_forth(struct betweenness *b, uint32_t *levels, uint64_t *items)
 	if (!rc)
 		rc = gpu_run_clear(r);
 	if (!rc)
-		rc = gpu_run_loop(r, "paths_forth", NULL, GPU_LOOP_BLOCKS, args);
+		rc = gpu_run_loop(r, b->numbers->forth, NULL, GPU_LOOP_BLOCKS, args);
 	if (!rc)
 		rc = gpu_run_read(r);
 	if (!rc)
@@ -71,14 +86,16 @@ static int loop_forth(struct betweenness *b, uint32_t *levels, uint64_t *items)
 	return rc;
 }
 
-/* Count the shortest paths from @source; *levels: levels that edges leave. */
+/* Count the shortest paths from @source; *levels: levels that edges leave. counters.changed: they are too many. */
 static int forth(struct betweenness *b, uint32_t source, uint32_t *levels)
 {
 	struct gpu_run *r = &b->r;
 	CUdeviceptr from, out;
 	uint64_t items;
 	uint32_t next;
-	void *begin[] = { &source, &b->level, &b->paths, &b->share, NULL };
+	uint64_t one = b->numbers->one, infinite = b->numbers->infinite;
+	void *begin[] = { &source, &one, &b->level, &b->paths, &b->share, NULL };
+	void *check[] = { &infinite, &b->paths, NULL };
 	void *count[] = { &from, &items, &b->level, &next, &b->paths, &out, NULL };
 	int rc = gpu_run_launch(r, "paths_begin", NULL, false, r->graph.n, begin);
 
@@ -97,12 +114,12 @@ static int forth(struct betweenness *b, uint32_t source, uint32_t *levels)
 		next = *levels;
 		out = b->queue + 8 * b->begin[next];
 		from = out - 8 * items;
-		rc = gpu_visit_step(r, "paths_count", NULL, true, items * 32, count);
+		rc = gpu_visit_step(r, b->numbers->count, NULL, true, items * 32, count);
 		items = r->counters.items;
 		if (!rc)
 			rc = add_level(b, levels, b->begin[next], r->counters.vertices, items);
 	}
-	return rc;
+	return rc ? rc : gpu_visit_step(r, "paths_check", NULL, false, r->graph.n, check);
 }
 
 /* Items of the level that edges to level @next leave. */
@@ -127,14 +144,7 @@ static int loop_back(struct betweenness *b, uint32_t next, uint32_t *count)
 	rc = gpu_upload(r->gpu, b->log, b->begin + next - *count, 8 * (*count + 1ull), r->err);
 	if (!rc)
 		rc = gpu_run_clear(r);
-	return rc ? rc : gpu_run_loop(r, "paths_back", NULL, GPU_LOOP_BLOCKS, args);
-}
-
-int gpu_paths_overflow(const struct gpu_run *r, uint64_t source)
-{
-	return gtu_fail(r->err, GTU_ERR_UNSUPPORTED,
-			"the number of shortest paths from vertex %llu exceeds the range of a double (1.8e308)",
-			(unsigned long long)gtu_graph_id(r->g, source));
+	return rc ? rc : gpu_run_loop(r, b->numbers->back, NULL, GPU_LOOP_BLOCKS, args);
 }
 
 static int back(struct betweenness *b, uint32_t source, uint32_t levels)
@@ -144,7 +154,7 @@ static int back(struct betweenness *b, uint32_t source, uint32_t levels)
 	uint64_t items;
 	uint32_t next = levels, looped;
 	void *depend[] = { &from, &items, &b->level, &next, &b->paths, &b->share, NULL };
-	void *end[] = { &source, &b->paths, &b->share, &b->score, NULL };
+	void *end[] = { &source, &b->share, &b->score, NULL };
 	int rc = 0;
 
 	while (next && !rc) {
@@ -154,14 +164,28 @@ static int back(struct betweenness *b, uint32_t source, uint32_t levels)
 			continue;
 		from = b->queue + 8 * b->begin[next - 1];
 		items = items_before(b, next);
-		rc = gpu_run_launch(r, "paths_depend", NULL, true, items * 32, depend);
+		rc = gpu_run_launch(r, b->numbers->depend, NULL, true, items * 32, depend);
 		next--;
 	}
-	if (!rc)
-		rc = gpu_visit_step(r, "paths_end", NULL, false, r->graph.n, end);
+	return rc ? rc : gpu_run_launch(r, "paths_end", NULL, false, r->graph.n, end);
+}
+
+static int from_source(struct betweenness *b, uint32_t source)
+{
+	struct gpu_run *r = &b->r;
+	uint32_t levels;
+	int rc = forth(b, source, &levels);
+
+	if (!rc && r->counters.changed && b->numbers == &doubles) {
+		/* the next sources in this graph have as many */
+		b->numbers = &wide;
+		rc = forth(b, source, &levels);
+	}
 	if (!rc && r->counters.changed)
-		rc = gpu_paths_overflow(r, source);
-	return rc;
+		rc = gtu_fail(r->err, GTU_ERR_UNSUPPORTED,
+			      "the number of shortest paths from vertex %llu exceeds 2^524288",
+			      (unsigned long long)gtu_graph_id(r->g, source));
+	return rc ? rc : back(b, source, levels);
 }
 
 static int from_sources(struct betweenness *b)
@@ -175,9 +199,9 @@ static int from_sources(struct betweenness *b)
 		{ "levels on the GPU", sizeof(struct gpu_level) * GPU_LOOP_STEPS, &b->log },
 	};
 	uint64_t i, source;
-	uint32_t levels;
 	int rc = gpu_run_allocate(r, part, 6);
 
+	b->numbers = &doubles;
 	if (!rc)
 		rc = gpu_fill(r->gpu, b->score, 0, 8 * n, r->err);
 	gtu_phase(&r->phases, "traverse");
@@ -185,9 +209,7 @@ static int from_sources(struct betweenness *b)
 		source = opt->sources ? opt->sources[i] : i;
 		rc = gpu_visit_check_vertex(r, "source", source);
 		if (!rc)
-			rc = forth(b, (uint32_t)source, &levels);
-		if (!rc)
-			rc = back(b, (uint32_t)source, levels);
+			rc = from_source(b, (uint32_t)source);
 		r->stats->edges += r->graph.m;
 	}
 	return rc;

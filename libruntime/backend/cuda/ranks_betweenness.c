@@ -136,7 +136,8 @@ static int forth(struct centrality *c, uint32_t source, uint32_t *levels)
 	struct gpu_ranks *k = c->k;
 	struct gpu_run *r = &k->r;
 	uint64_t sum[2], found = source >= k->first && source < k->end;
-	void *begin[] = { &source, &c->level, &c->paths, &c->share, NULL };
+	uint64_t one = 1023ull << 52;		/* 1.0 */
+	void *begin[] = { &source, &one, &c->level, &c->paths, &c->share, NULL };
 	int rc = reserve_level(c, 0);
 
 	if (!rc) {
@@ -218,7 +219,9 @@ static int from_source(struct centrality *c, uint32_t source)
 		return rc;
 	rc = gpu_visit_step(&k->r, "ranks_score", NULL, false, k->own, end);
 	if (!rc && k->r.counters.changed)
-		rc = gpu_paths_overflow(&k->r, source);
+		rc = gtu_fail(k->r.err, GTU_ERR_UNSUPPORTED,
+			      "the number of shortest paths from vertex %llu exceeds the range of a double (1.8e308), the "
+			      "limit over several GPUs; use one", (unsigned long long)gtu_graph_id(k->r.g, source));
 	k->r.stats->edges += k->r.graph.m;
 	return gtu_agree(k->x, rc, &none, 1);
 }

@@ -81,7 +81,7 @@ static inline struct edges path(uint64_t n)
 	return e;
 }
 
-/* 16^(levels - 1) shortest paths: a vertex is found once per path. */
+/* 4^(levels - 1) shortest paths from vertex 0 to each of the last four: a vertex is found once per path. */
 static inline struct edges ladder(uint64_t levels)
 {
 	struct edges e = edges(4 * (levels + 1), 16 * levels);

@@ -103,8 +103,8 @@ static void check_all(const struct gtu_graph *g)
 
 TEST(tiny_graphs) { tiny_graphs(check_all); }
 TEST(long_path) { each_graph(path(151), check_all); }
-/* 16^29 shortest paths exceed a 64-bit integer */
-TEST(ladder_of_many_paths) { each_graph(ladder(30), check_all); }
+/* 4^33 shortest paths exceed a 64-bit integer */
+TEST(ladder_of_many_paths) { each_graph(ladder(34), check_all); }
 
 /* A clique needs as many colors as vertices: more than one window of colors. */
 TEST(clique)
@@ -133,18 +133,38 @@ TEST(random_graphs)
 		each_graph(skewed(round < 2 ? 100 : 700, round % 2 ? 3000 : round < 2 ? 100 : 700, &seed), check_all);
 }
 
-/* 2^1024 paths exceed a double. */
+/* 4^529 paths exceed a double. A quarter of those to each vertex beyond a level lead through each vertex of the level. */
+TEST(more_paths_than_a_double)
+{
+	enum { LEVELS = 530 };
+	struct gtu_algorithm_options opt = { .source_count = 1, .sources = (uint64_t[]){ 0 } };
+	const struct edges e = ladder(LEVELS);
+	const struct gtu_graph *g = from_edges(e.n, e.m, e.src, e.dst, GTU_DIRECTED, 4);
+	double *got = test_alloc(e.n, 8);
+
+	open_device();
+	for (opt.unit = 0; opt.unit < UNITS; opt.unit++) {
+		RUNS("betweenness", &opt, gtu_betweenness(dev, g, &opt, got, NULL, &err));
+		for (unsigned v = 0; v < e.n; v++)
+			CHECKF(fabs(got[v] - (v < 4 ? 0 : LEVELS - v / 4)) <= 1e-9 * LEVELS, "%s: vertex %u is %.17g",
+			       run_name("betweenness", &opt), v, got[v]);
+	}
+}
+
+/* A chain of 16 edges in parallel, 16^131073 paths from end to end. */
 TEST(too_many_paths)
 {
-	enum { LEVELS = 1030 };
 	struct gtu_algorithm_options opt = { .source_count = 1, .sources = (uint64_t[]){ 0 } };
-	struct edges e = edges(2 * LEVELS + 2, 4 * LEVELS);
+	struct edges e = edges(131074, 16 * 131073);
+	struct gtu_graph *g;
 
-	for (unsigned l = 0; l < LEVELS; l++)
-		for (unsigned i = 0; i < 4; i++)
-			add_edge(&e, 2 * l + i / 2, 2 * (l + 1) + i % 2);
-	FAILS(gtu_betweenness(dev, from_edges(e.n, e.m, e.src, e.dst, GTU_DIRECTED, 4), &opt, test_alloc(e.n, 8), NULL, &err),
-	      GTU_ERR_UNSUPPORTED, "1.8e308");
+	for (unsigned v = 0; v + 1 < e.n; v++)
+		for (unsigned i = 0; i < 16; i++)
+			add_edge(&e, v, v + 1);
+	g = from_edges(e.n, e.m, e.src, e.dst, GTU_DIRECTED, 4);
+	open_device();
+	for (opt.unit = GTU_WITH_NONE; opt.unit <= GTU_WITH_SCU_BASIC; opt.unit++)
+		FAILS(gtu_betweenness(dev, g, &opt, test_alloc(e.n, 8), NULL, &err), GTU_ERR_UNSUPPORTED, "exceeds 2^524288");
 }
 
 TEST(refusals)

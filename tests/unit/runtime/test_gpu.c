@@ -566,6 +566,23 @@ TEST(many_rounds)
 	CHECK(!memcmp(got, want, 4 * n));
 }
 
+/* Betweenness where numbers of shortest paths exceed a double, and where they do not quite. */
+TEST(many_paths)
+{
+	struct gtu_algorithm_options opt = { .sources = (uint64_t[]){ 0, 5 }, .source_count = 2, .unit = GTU_WITH_GPU };
+
+	open_gpu();
+	for (uint64_t levels = 490; levels <= 530; levels += 40) {
+		const struct edges e = ladder(levels);
+		struct gtu_graph *g = from_edges(e.n, e.m, e.src, e.dst, GTU_UNDIRECTED, 4);
+		double *got = test_alloc(e.n, 8), *want = test_alloc(e.n, 8);
+
+		CHECK(!reference_betweenness(g, opt.sources, opt.source_count, want));
+		OK(gtu_betweenness(dev, g, &opt, got, NULL, &err));
+		same_reals(got, want, e.n, 1e-9, "betweenness");
+	}
+}
+
 /* With its transposed lists, a directed graph is searched in both directions; a part of it only along its edges. */
 TEST(pulling)
 {

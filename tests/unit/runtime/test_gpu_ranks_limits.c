@@ -234,13 +234,15 @@ TEST(calls_of_the_driver_fail)
 TEST(what_is_refused)
 {
 	struct gtu_algorithm_options opt = { .unit = GTU_WITH_NONE };
-	struct gtu_graph *g, *bad;
+	const struct edges paths = ladder(530);
+	struct gtu_graph *g, *bad, *many;
 	uint64_t *value;
 	uint32_t rank, size;
 	char edge[64];
 
 	open_fakes();
 	g = small_graph(&value);
+	many = from_edges(paths.n, paths.m, paths.src, paths.dst, GTU_UNDIRECTED, 4);
 	FAILS(gtu_open("cuda:0,8", &over, &err), GTU_ERR_USAGE, "this computer has 8 GPUs");
 	FAILS(gtu_open("cuda:0,model", &over, &err), GTU_ERR_UNSUPPORTED, "GPUs alone or no GPU");
 	FAILS(gtu_open("model,cuda:0", &over, &err), GTU_ERR_UNSUPPORTED, "GPUs alone or no GPU");
@@ -256,6 +258,8 @@ TEST(what_is_refused)
 	FAILS(gtu_betweenness(over, g, &opt, (double *)value, NULL, &err), GTU_ERR_USAGE, "sources is NULL: pass a list");
 	opt.sources = &g->n;
 	FAILS(gtu_betweenness(over, g, &opt, (double *)value, NULL, &err), GTU_ERR_USAGE, "source vertex 128 is out of range");
+	opt.sources = &(uint64_t){ 0 };
+	FAILS(gtu_betweenness(over, many, &opt, test_alloc(many->n, 8), NULL, &err), GTU_ERR_UNSUPPORTED, "(1.8e308), the limit over several GPUs; use one");
 	opt.sources = NULL;
 	opt.source_count = 0;
 	opt.features = GTU_FEATURES_MAX + 1;

@@ -257,6 +257,7 @@ TEST(a_list_runs_whole_algorithms_only)
 	struct gtu_graph *g = generate((struct gtu_generate_options){ .kind = GTU_GEN_UNIFORM, .n = 100, .seed = 1 });
 	struct gtu_algorithm_options opt = { .unit = GTU_WITH_SCU, .end_vertex = 10, .first_vertex = 1 };
 	uint64_t *value = test_alloc(g->n, 8), counter[GTU_UREG_COUNTERS];
+	const struct edges paths = ladder(530);
 	struct gtu_device *d = list_of(0);
 	struct gtu_region region;
 	struct gtu_queue *q;
@@ -269,6 +270,11 @@ TEST(a_list_runs_whole_algorithms_only)
 	opt.target = 100;
 	FAILS(gtu_stcon(d, g, &opt, value, NULL, &err), GTU_ERR_USAGE, "target vertex 100 is out of range");
 	opt.target = 0;
+	opt.sources = &opt.target;
+	opt.source_count = 1;
+	FAILS(gtu_betweenness(d, from_edges(paths.n, paths.m, paths.src, paths.dst, GTU_UNDIRECTED, 4), &opt, test_alloc(paths.n, 8), NULL, &err), GTU_ERR_UNSUPPORTED, "(1.8e308), the limit over several ranks; use one");
+	opt.sources = NULL;
+	opt.source_count = 0;
 	opt.source = 100;
 	FAILS(gtu_bfs(d, g, &opt, value, NULL, &err), GTU_ERR_USAGE, "out of range");
 	/* counters are sums over the devices */

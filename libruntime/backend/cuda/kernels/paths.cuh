@@ -7,33 +7,67 @@
 #ifndef GTU_CUDA_PATHS_CUH
 #define GTU_CUDA_PATHS_CUH
 
+#include "libruntime/algorithm/wide.h"
 #include "visit.cuh"
 
-extern "C" __global__ void paths_begin(gpu_graph g, u32 source, u32 *level, double *paths, double *share)
+/* Numbers of paths: doubles, or wide numbers if those overflow. Both are ordered as integers. */
+struct double_paths {
+	typedef double number;
+
+	__device__ static void add(double *at, double x) { atomicAdd(at, x); }
+	__device__ static double ratio(double a, double b) { return a / b; }
+};
+
+struct wide_paths {
+	typedef gtu_wide number;
+
+	__device__ static void add(gtu_wide *at, gtu_wide x)
+	{
+		ull old = *(volatile ull *)at, seen;
+
+		do {
+			seen = old;
+			old = atomicCAS((ull *)at, seen, (ull)gtu_wide_add(seen, x));
+		} while (old != seen);
+	}
+
+	__device__ static double ratio(gtu_wide a, gtu_wide b) { return gtu_wide_double(gtu_wide_quotient(a, b)); }
+};
+
+/* @one: the number 1. */
+extern "C" __global__ void paths_begin(gpu_graph g, u32 source, u64 one, u32 *level, u64 *paths, double *share)
 {
 	for (u64 v = thread_id(); v < g.n; v += thread_count()) {
 		level[v] = v == source ? 0 : GPU_UNREACHED;
-		paths[v] = v == source;
+		paths[v] = v == source ? one : 0;
 		share[v] = 0;
 	}
 }
 
+/* counters.changed: a number of paths is @most or more. */
+extern "C" __global__ void paths_check(gpu_graph g, u64 most, const u64 *paths)
+{
+	for (u64 v = thread_id(); v < g.n; v += thread_count())
+		if (paths[v] >= most)
+			counters_of(g)->changed = 1;
+}
+
 /* Reach the next level, and add up the paths to its vertices. */
-template <typename R>
+template <typename R, typename P>
 __device__ static void paths_count(const gpu_graph &g, const u64 *queue, u64 count, u32 *level, u32 next,
-				   double *paths, u64 *out, uint64_t *fill, uint64_t *reached, tally &t)
+				   typename P::number *paths, u64 *out, uint64_t *fill, uint64_t *reached, tally &t)
 {
 	u64 vertices = 0;
 
 	each_item(queue, count, t, [&](u32 v, u32 chunk, tally &t) {
-		const double own = paths[v];
+		const typename P::number own = paths[v];
 
 		walk_item<R, no_weight>(g, v, chunk, t, [&](bool valid, R entry, no_weight) {
 			const u32 to = target_of<R>(g, entry), was = valid ? reach(level, to, next) : 0;
 			const bool found = valid && was == GPU_UNREACHED;
 
 			if (valid && (found || was == next))
-				atomicAdd(&paths[to], own);
+				P::add(&paths[to], own);
 			vertices += found;
 			push_warp(out, fill, to, found ? items_of_vertex<R>(g, to) : 0);
 		});
@@ -45,9 +79,9 @@ __device__ static void paths_count(const gpu_graph &g, const u64 *queue, u64 cou
  * The levels after the one of the @count items of @queue, which fill the queue behind it, until one has no
  * items or too many. log[i], zero before: vertices and items of level next + i.
  */
-template <typename R>
-__device__ static void paths_forth(const gpu_graph &g, u64 *queue, u64 count, u32 *level, u32 next, double *paths,
-				   struct gpu_level *log)
+template <typename R, typename P>
+__device__ static void paths_forth(const gpu_graph &g, u64 *queue, u64 count, u32 *level, u32 next,
+				   typename P::number *paths, struct gpu_level *log)
 {
 	struct gpu_loop *loop = loop_of(g);
 	tally t = { 0, 0 };
@@ -56,7 +90,7 @@ __device__ static void paths_forth(const gpu_graph &g, u64 *queue, u64 count, u3
 	for (step = 0; count && count <= GPU_LOOP_PATHS && step < GPU_LOOP_STEPS; step++) {
 		uint64_t *fill = &log[step].edges;
 
-		paths_count<R>(g, queue, count, level, next + step, paths, queue + count, fill, &log[step].vertices, t);
+		paths_count<R, P>(g, queue, count, level, next + step, paths, queue + count, fill, &log[step].vertices, t);
 		grid_barrier(&loop->arrived, epoch);
 		queue += count;
 		count = settled(fill);
@@ -67,12 +101,12 @@ __device__ static void paths_forth(const gpu_graph &g, u64 *queue, u64 count, u3
 }
 
 /* share[v] += the sum of part(paths[v], to) over the edges to vertices @to of level @next. */
-template <typename R, typename F>
+template <typename R, typename N, typename F>
 __device__ static inline void add_shares(const gpu_graph &g, const u64 *queue, u64 count, const u32 *level, u32 next,
-					 const double *paths, double *share, tally &t, F part)
+					 const N *paths, double *share, tally &t, F part)
 {
 	each_item(queue, count, t, [&](u32 v, u32 chunk, tally &t) {
-		const double own = paths[v];
+		const N own = paths[v];
 		double sum = 0;
 
 		walk_item<R, no_weight>(g, v, chunk, t, [&](bool valid, R entry, no_weight) {
@@ -89,18 +123,18 @@ __device__ static inline void add_shares(const gpu_graph &g, const u64 *queue, u
 }
 
 /* The dependencies of a level on the next: share[v] += paths[v] / paths[to] (1 + share[to]). */
-template <typename R>
+template <typename R, typename P>
 __device__ static void paths_depend(const gpu_graph &g, const u64 *queue, u64 count, const u32 *level, u32 next,
-				    const double *paths, double *share, tally &t)
+				    const typename P::number *paths, double *share, tally &t)
 {
 	add_shares<R>(g, queue, count, level, next, paths, share, t,
-		      [&](double own, u32 to) { return own / paths[to] * (1 + share[to]); });
+		      [&](typename P::number own, u32 to) { return P::ratio(own, paths[to]) * (1 + share[to]); });
 }
 
 /* The same for the levels from @next down, each @begin[i] to @begin[i + 1] of the queue, i from @levels down. */
-template <typename R>
+template <typename R, typename P>
 __device__ static void paths_back(const gpu_graph &g, const u64 *queue, const u64 *begin, u32 levels, const u32 *level,
-				  u32 next, const double *paths, double *share)
+				  u32 next, const typename P::number *paths, double *share)
 {
 	tally t = { 0, 0 };
 	u32 epoch = 0;
@@ -108,21 +142,18 @@ __device__ static void paths_back(const gpu_graph &g, const u64 *queue, const u6
 	for (; levels; levels--, next--) {
 		const u64 from = begin[levels - 1];
 
-		paths_depend<R>(g, queue + from, begin[levels] - from, level, next, paths, share, t);
+		paths_depend<R, P>(g, queue + from, begin[levels] - from, level, next, paths, share, t);
 		grid_barrier(&loop_of(g)->arrived, epoch);
 	}
 	report(g, t);
 }
 
-/* Add the shares to the scores; counters.changed: a number of paths is infinite. */
-extern "C" __global__ void paths_end(gpu_graph g, u32 source, const double *paths, const double *share, double *score)
+/* Add the shares to the scores. */
+extern "C" __global__ void paths_end(gpu_graph g, u32 source, const double *share, double *score)
 {
-	for (u64 v = thread_id(); v < g.n; v += thread_count()) {
-		if (paths[v] > 1.7976931348623157e308)
-			counters_of(g)->changed = 1;
+	for (u64 v = thread_id(); v < g.n; v += thread_count())
 		if (v != source)
 			score[v] += share[v];
-	}
 }
 
 /* One level of a search; note_min(): the fewest edges to a vertex that the @other search reached. */
@@ -155,39 +186,43 @@ __device__ static void paths_meet(const gpu_graph &g, const u64 *queue, u64 coun
 		note_min(g, best);
 }
 
-#define PATHS_KERNELS(R, format)                                                                   \
-	extern "C" __global__ void paths_count_##format(gpu_graph g, const u64 *queue, u64 count,  \
-							u32 *level, u32 next, double *paths,       \
+#define PATHS_KERNELS_OF(P, name, R, format)                                                       \
+	extern "C" __global__ void name##count_##format(gpu_graph g, const u64 *queue, u64 count,  \
+							u32 *level, u32 next, P::number *paths,    \
 							u64 *out)                                  \
 	{                                                                                          \
 		tally t = { 0, 0 };                                                                \
 												   \
-		paths_count<R>(g, queue, count, level, next, paths, out, &counters_of(g)->items,   \
-			       &counters_of(g)->vertices, t);                                      \
+		paths_count<R, P>(g, queue, count, level, next, paths, out, &counters_of(g)->items, \
+				  &counters_of(g)->vertices, t);                                   \
 		report(g, t);                                                                      \
 	}                                                                                          \
-	extern "C" __global__ void paths_forth_##format(gpu_graph g, u64 *queue, u64 count,        \
-							u32 *level, u32 next, double *paths,       \
+	extern "C" __global__ void name##forth_##format(gpu_graph g, u64 *queue, u64 count,        \
+							u32 *level, u32 next, P::number *paths,    \
 							struct gpu_level *log)                     \
 	{                                                                                          \
-		paths_forth<R>(g, queue, count, level, next, paths, log);                          \
+		paths_forth<R, P>(g, queue, count, level, next, paths, log);                       \
 	}                                                                                          \
-	extern "C" __global__ void paths_depend_##format(gpu_graph g, const u64 *queue, u64 count, \
+	extern "C" __global__ void name##depend_##format(gpu_graph g, const u64 *queue, u64 count, \
 							 const u32 *level, u32 next,               \
-							 const double *paths, double *share)       \
+							 const P::number *paths, double *share)    \
 	{                                                                                          \
 		tally t = { 0, 0 };                                                                \
 												   \
-		paths_depend<R>(g, queue, count, level, next, paths, share, t);                    \
+		paths_depend<R, P>(g, queue, count, level, next, paths, share, t);                 \
 		report(g, t);                                                                      \
 	}                                                                                          \
-	extern "C" __global__ void paths_back_##format(gpu_graph g, const u64 *queue,              \
+	extern "C" __global__ void name##back_##format(gpu_graph g, const u64 *queue,              \
 						       const u64 *begin, u32 levels,               \
 						       const u32 *level, u32 next,                 \
-						       const double *paths, double *share)         \
+						       const P::number *paths, double *share)      \
 	{                                                                                          \
-		paths_back<R>(g, queue, begin, levels, level, next, paths, share);                 \
-	}                                                                                          \
+		paths_back<R, P>(g, queue, begin, levels, level, next, paths, share);              \
+	}
+
+#define PATHS_KERNELS(R, format)                                                                   \
+	PATHS_KERNELS_OF(double_paths, paths_, R, format)                                          \
+	PATHS_KERNELS_OF(wide_paths, paths_wide_, R, format)                                       \
 	extern "C" __global__ void paths_meet_##format(gpu_graph g, const u64 *queue, u64 count,   \
 						       u32 *level, const u32 *other, u32 next,     \
 						       u64 *out)                                   \

@@ -116,7 +116,7 @@ __device__ static void ranks_depend(const gpu_graph &g, const u64 *queue, u64 co
 	report(g, t);
 }
 
-/* As paths_end(), for own vertices. */
+/* Add the shares of own vertices to the scores; counters.changed: a number of paths is infinite. */
 extern "C" __global__ void ranks_score(gpu_graph g, u32 source, const double *paths, const double *share, double *score)
 {
 	for (u64 v = g.first + thread_id(); v < g.end; v += thread_count()) {

@@ -21,7 +21,7 @@
 #define GPU_LOOP_ITEMS	65536u		/* capacity of its queue, if all blocks have one */
 #define GPU_LOOP_PART	1024u		/* capacity of a block's own queue, in shared memory */
 #define GPU_LOOP_EDGES	65536u		/* edges that leave a frontier for which it pays */
-#define GPU_LOOP_PATHS	2048u		/* items of a level for which betweenness stays on the GPU */
+#define GPU_LOOP_PATHS	4096u		/* items of a level for which betweenness stays on the GPU */
 #define GPU_LOOP_FAR	(1u << 20)	/* capacity of its queue of far vertices */
 #define GPU_LOOP_STEPS	4096u		/* most steps of one launch */
 #define GPU_LOOP_CARDS	16u		/* most cards over whose memories it goes */

@@ -106,7 +106,8 @@ static int forth(struct betweenness *b, uint32_t source, uint32_t *levels)
 		rc = note_level(b, 0, 0);
 	if (!rc)
 		rc = add_level(b, levels, 0, 1, items);
-	while (!rc && items) {
+	/* too many paths show at the next level */
+	while (!rc && items && !r->counters.changed) {
 		if (*levels > LOOP_LEVELS && items <= GPU_LOOP_PATHS) {
 			rc = loop_forth(b, levels, &items);
 			continue;
@@ -119,7 +120,7 @@ static int forth(struct betweenness *b, uint32_t source, uint32_t *levels)
 		if (!rc)
 			rc = add_level(b, levels, b->begin[next], r->counters.vertices, items);
 	}
-	return rc ? rc : gpu_visit_step(r, "paths_check", NULL, false, r->graph.n, check);
+	return rc || r->counters.changed ? rc : gpu_visit_step(r, "paths_check", NULL, false, r->graph.n, check);
 }
 
 /* Items of the level that edges to level @next leave. */
@@ -167,7 +168,7 @@ static int back(struct betweenness *b, uint32_t source, uint32_t levels)
 		rc = gpu_run_launch(r, b->numbers->depend, NULL, true, items * 32, depend);
 		next--;
 	}
-	return rc ? rc : gpu_run_launch(r, "paths_end", NULL, false, r->graph.n, end);
+	return rc ? rc : gpu_visit_step(r, "paths_end", NULL, false, r->graph.n, end);
 }
 
 static int from_source(struct betweenness *b, uint32_t source)

@@ -108,12 +108,9 @@ template <typename R>
 __device__ static void ranks_depend(const gpu_graph &g, const u64 *queue, u64 count, const u32 *level, u32 next,
 				    const double *paths, double *share)
 {
-	tally t = { 0, 0 };
-
-	add_shares<R>(g, queue, count, level, next, paths, share, t, [&](double own, u32 to) {
+	add_shares<R>(g, queue, count, level, next, paths, share, [&](double own, u32 to) {
 		return owns(g, to) ? own / paths[to] * (1 + share[to]) : own * share[to];
 	});
-	report(g, t);
 }
 
 /* Add the shares of own vertices to the scores; counters.changed: a number of paths is infinite. */

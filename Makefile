@@ -77,7 +77,7 @@ LAB_SRC := $(shell find firmware-model/lab -name '*.c')
 NVCC ?= $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 CUDA := libruntime/backend/cuda
 CUDA_FATBIN := build/cuda/kernels.fatbin
-CUDA_SRC := $(wildcard $(CUDA)/kernels/*) $(CUDA)/kernels.h libruntime/graph/compressed.h libruntime/algorithm/wide.h
+CUDA_SRC := $(wildcard $(CUDA)/kernels/*) $(CUDA)/kernels.h libruntime/graph/compressed.h libruntime/support/wide.h
 ifneq ($(strip $(NVCC)),)
 CUDA_MAJOR := $(shell $(NVCC) --version | sed -n 's/.*release \([0-9]*\)\..*/\1/p')
 CUDA_FLAGS := -DGTU_CUDA_FATBIN='"$(CUDA_FATBIN)"' -DGTU_CUDA_MAJOR=$(CUDA_MAJOR)

@@ -9,8 +9,8 @@
 #include "libruntime/support/ranked.h"
 #include "for_each_edge.h"
 #include "libruntime/support/traverse.h"
+#include "libruntime/support/wide.h"
 #include "plain.h"
-#include "wide.h"
 
 #define UNVISITED UINT32_MAX
 

@@ -12,8 +12,8 @@
  */
 #include <math.h>
 
+#include "libruntime/support/wide.h"
 #include "plain.h"
-#include "wide.h"
 
 #define LEAST 64u			/* vertices per share */
 

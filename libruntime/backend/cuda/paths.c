@@ -2,7 +2,7 @@
 /* Betweenness centrality and ST-connectivity. */
 #include <stdlib.h>
 
-#include "libruntime/algorithm/wide.h"
+#include "libruntime/support/wide.h"
 #include "parts.h"
 
 /* ---- Betweenness --------------------------------------------------------------------------------- */

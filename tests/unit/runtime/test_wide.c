@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-/* Wide numbers (libruntime/algorithm/wide.h) beside long doubles, and at the ends of their range. */
+/* Wide numbers (libruntime/support/wide.h) beside long doubles, and at the ends of their range. */
 #include <math.h>
 #include <stdbool.h>
 
-#include "libruntime/algorithm/wide.h"
+#include "libruntime/support/wide.h"
 #include "tests/unit/test.h"
 
 #define AT(e)	((uint64_t)(GTU_WIDE_BIAS + (e)) << 44)		/* 2^e */

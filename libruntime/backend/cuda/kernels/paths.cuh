@@ -7,7 +7,7 @@
 #ifndef GTU_CUDA_PATHS_CUH
 #define GTU_CUDA_PATHS_CUH
 
-#include "libruntime/algorithm/wide.h"
+#include "libruntime/support/wide.h"
 #include "visit.cuh"
 
 /* Numbers of paths: doubles, or wide numbers if those overflow. Both are ordered as integers. */

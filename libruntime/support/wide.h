@@ -4,8 +4,8 @@
  * lead from corner to corner of a grid of 1000 by 1000. 20 bits of exponent, then 44 of fraction;
  * relative error 2^-45 an operation. 0 is 0, and greater numbers are greater integers. Valid C and CUDA C++.
  */
-#ifndef GTU_ALGORITHM_WIDE_H
-#define GTU_ALGORITHM_WIDE_H
+#ifndef GTU_SUPPORT_WIDE_H
+#define GTU_SUPPORT_WIDE_H
 
 #include <stdint.h>
 #include <string.h>

@@ -50,6 +50,9 @@ at_least 20 "$(wc -l <list)" "unit tests run only under the sanitizers"
 GTU_ALL= quietly "$root/tests/run" --list
 lacks "tests/run leaves out what runs under the sanitizers" "^unit/($(paste -sd'|' list))\$" "$out"
 says "tests/run runs it under the sanitizers" "^san/$(head -1 list)\$" "$out"
+sed -n 's|^san/cli-|cli/|p' "$out" >scripts
+at_least 5 "$(wc -l <scripts)" "scripts run only with the sanitized tool"
+exits 1 "tests/run leaves out scripts that run with the sanitized tool" grep -xFf scripts "$out"
 # packaging/uses: files in a folder, with times of access of this hour and of the one before
 touch used unused "with a space" link-target
 ln -s link-target link

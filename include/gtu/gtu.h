@@ -484,9 +484,9 @@ int gtu_components(struct gtu_device *dev, const struct gtu_graph *g,
  * fraction of shortest paths from s to t that pass through v, with v not an end. Edges count 1
  * each, as stored: a duplicate edge is a second path. If edges are stored in both directions, each
  * pair counts twice if both ends are sources. Units differ only in rounding (relative difference
- * 1e-9). Where numbers of shortest paths overflow a double, without a unit and on a GPU the search
- * starts again with a range up to 2^524288, and the stats count both. GTU_ERR_UNSUPPORTED: they
- * exceed that, or over several ranks the range of a double.
+ * 1e-9). Numbers of shortest paths reach 2^524287, over several ranks the range of a double, and
+ * more are GTU_ERR_UNSUPPORTED. Where they overflow a double on a GPU, those of a vertex to which d
+ * edges lead are d 2^-45 away at most.
  */
 int gtu_betweenness(struct gtu_device *dev, const struct gtu_graph *g,
 		    const struct gtu_algorithm_options *opt, double *score,

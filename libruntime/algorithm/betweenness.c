@@ -19,7 +19,7 @@ struct betweenness {
 	struct gtu_alg_for_each_edge edges;
 	uint32_t next_level;
 	struct gtu_alg_buffer level;	/* n of 4 bytes */
-	struct gtu_alg_buffer paths;	/* n wide numbers: shortest paths from the source */
+	struct gtu_alg_buffer paths;	/* n struct gtu_wide_sum: shortest paths from the source */
 	struct gtu_alg_buffer share;	/* n doubles: dependency of the source on the vertex */
 	struct gtu_alg_frontier order;	/* vertices in the order of their discovery */
 	struct gtu_alg_buffer begin;	/* start of each level in order, 8 bytes each */
@@ -30,7 +30,7 @@ static int count_paths(void *context, const struct gtu_alg_batch *batch)
 {
 	struct betweenness *b = context;
 	uint32_t *level = b->level.region.addr;
-	gtu_wide *paths = b->paths.region.addr;
+	struct gtu_wide_sum *paths = b->paths.region.addr;
 	unsigned i;
 	int rc = 0;
 
@@ -42,7 +42,7 @@ static int count_paths(void *context, const struct gtu_alg_batch *batch)
 			rc = gtu_alg_emit(&b->a, &b->edges, v);
 		}
 		if (level[v] == b->next_level)
-			paths[v] = gtu_wide_add(paths[v], paths[batch->source[i]]);
+			gtu_wide_sum_add(&paths[v], paths[batch->source[i]]);
 	}
 	return rc;
 }
@@ -51,7 +51,7 @@ static int take_shares(void *context, const struct gtu_alg_batch *batch)
 {
 	struct betweenness *b = context;
 	const uint32_t *level = b->level.region.addr;
-	const gtu_wide *paths = b->paths.region.addr;
+	const struct gtu_wide_sum *paths = b->paths.region.addr;
 	double *share = b->share.region.addr;
 	unsigned i;
 
@@ -59,7 +59,7 @@ static int take_shares(void *context, const struct gtu_alg_batch *batch)
 		uint64_t u = batch->source[i], v = batch->target[i];
 
 		if (level[v] == level[u] + 1)
-			share[u] += gtu_wide_double(gtu_wide_quotient(paths[u], paths[v])) * (1 + share[v]);
+			share[u] += paths[u].m / paths[v].m * gtu_power_of_2(paths[u].e - paths[v].e) * (1 + share[v]);
 	}
 	return 0;
 }
@@ -82,22 +82,22 @@ static int level_of(struct betweenness *b, uint32_t l, uint64_t end)
 static int too_many_paths(struct betweenness *b, uint64_t source)
 {
 	return gtu_fail(b->a.err, GTU_ERR_UNSUPPORTED,
-			"the number of shortest paths from vertex %llu exceeds 2^524288",
+			"the number of shortest paths from vertex %llu exceeds 2^524287",
 			(unsigned long long)gtu_graph_id(b->a.g, source));
 }
 
 static int forth(struct betweenness *b, uint64_t source, uint32_t *levels)
 {
-	gtu_wide *paths = b->paths.region.addr;
+	struct gtu_wide_sum *paths = b->paths.region.addr;
 	uint64_t at = 0, end, i;
 	uint32_t l;
 	int rc;
 
 	gtu_phase(&b->a.phases, "count");
 	memset(b->level.region.addr, 0xff, b->a.g->n * 4);
-	memset(paths, 0, b->a.g->n * 8);
+	memset(paths, 0, b->a.g->n * sizeof(*paths));
 	((uint32_t *)b->level.region.addr)[source] = 0;
-	paths[source] = GTU_WIDE_ONE;
+	paths[source].m = 1;
 	b->order.count = 0;
 	gtu_alg_push(&b->a, &b->order, source);
 	for (l = 0; at < b->order.count; l++) {
@@ -114,7 +114,7 @@ static int forth(struct betweenness *b, uint64_t source, uint32_t *levels)
 		if (rc)
 			return rc;
 		for (i = end; i < b->order.count; i++)
-			if (paths[gtu_alg_vertex(&b->a, &b->order, i)] == GTU_WIDE_MOST)
+			if (paths[gtu_alg_vertex(&b->a, &b->order, i)].e >= GTU_WIDE_BIAS - 1)
 				return too_many_paths(b, source);
 		at = end;
 	}
@@ -158,7 +158,7 @@ static int set_up(struct betweenness *b)
 	if (!rc)
 		rc = gtu_alg_reserve(&b->a, &b->level, n * 4, false);
 	if (!rc)
-		rc = gtu_alg_reserve(&b->a, &b->paths, n * 8, false);
+		rc = gtu_alg_reserve(&b->a, &b->paths, n * sizeof(struct gtu_wide_sum), false);
 	if (!rc)
 		rc = gtu_alg_reserve(&b->a, &b->share, n * 8, false);
 	if (!rc)

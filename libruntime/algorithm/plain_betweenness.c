@@ -42,22 +42,24 @@ GTU_PER_WIDTH int gather(struct betweenness *b, uint64_t v, uint32_t width, bool
 {
 	const struct gtu_graph *g = b->along;
 	const union number *value = b->value[~b->level & 1];
+	struct gtu_wide_sum all = { 0 };
 	uint64_t e, end, target;
 	int rc = gtu_plain_edges(b->p, g, v, &e, &end);
 
 	if (rc)
 		return rc;
 	*traversed += end - e;
-	*sum = (union number){ 0 };		/* all bits, which is 0 of both */
-	for (; e < end; e++) {
+	for (sum->plain = 0; e < end; e++) {
 		target = gtu_get(g->col, width, e);
 		if (gtu_unlikely(target >= g->n))
 			return gtu_plain_bad(&b->p->bad_edge, e);
 		if (wide)
-			sum->wide = gtu_wide_add(sum->wide, value[target].wide);
+			gtu_wide_sum_add(&all, gtu_wide_sum_of(value[target].wide));
 		else
 			sum->plain += value[target].plain;
 	}
+	if (wide)
+		sum->wide = gtu_wide_of(all.m, all.e);
 	return 0;
 }
 
@@ -200,15 +202,17 @@ static int back(struct betweenness *b, uint64_t levels)
 static int from_source(struct betweenness *b, uint64_t *levels)
 {
 	struct gtu_alg *a = b->p->a;
+	const uint64_t vertices = a->stats->vertices;
 	int rc = forth(b, levels);
 
 	if (!rc && atomic_load(&b->too_many) && !b->wide) {
 		/* the next sources in this graph have as many */
 		b->wide = true;
+		a->stats->vertices = vertices;
 		rc = forth(b, levels);
 	}
 	if (!rc && atomic_load(&b->too_many))
-		rc = gtu_fail(a->err, GTU_ERR_UNSUPPORTED, "the number of shortest paths from vertex %llu exceeds 2^524288",
+		rc = gtu_fail(a->err, GTU_ERR_UNSUPPORTED, "the number of shortest paths from vertex %llu exceeds 2^524287",
 			      (unsigned long long)gtu_graph_id(a->g, b->source));
 	return rc ? rc : back(b, *levels);
 }

@@ -286,9 +286,25 @@ int reference_components(const struct gtu_graph *g, uint64_t *component)
 
 struct brandes {
 	uint64_t *level, *order;
-	long double *paths;		/* up to 2^16384 */
+	struct paths {
+		long double m;
+		int e;			/* m 2^e */
+	} *paths;
 	double *share;
 };
+
+static void add_paths(struct paths *to, struct paths x)
+{
+	struct paths more = *to;
+	int e;
+
+	if (more.m == 0 || x.e > more.e) {
+		more = x;
+		x = *to;
+	}
+	to->m = frexpl(more.m + ldexpl(x.m, x.e - more.e), &e);
+	to->e = more.e + e;
+}
 
 static void brandes_from(const struct gtu_graph *g, uint64_t source, struct brandes *b, double *score)
 {
@@ -296,10 +312,11 @@ static void brandes_from(const struct gtu_graph *g, uint64_t source, struct bran
 
 	for (v = 0; v < g->n; v++) {
 		b->level[v] = UINT64_MAX;
-		b->paths[v] = b->share[v] = 0;
+		b->paths[v] = (struct paths){ 0 };
+		b->share[v] = 0;
 	}
 	b->level[source] = 0;
-	b->paths[source] = 1;
+	b->paths[source].m = 1;
 	b->order[tail++] = source;
 	for (head = 0; head < tail; head++) {
 		v = b->order[head];
@@ -310,7 +327,7 @@ static void brandes_from(const struct gtu_graph *g, uint64_t source, struct bran
 				b->order[tail++] = target;
 			}
 			if (b->level[target] == b->level[v] + 1)
-				b->paths[target] += b->paths[v];
+				add_paths(&b->paths[target], b->paths[v]);
 		}
 	}
 	while (head-- > 0) {
@@ -318,7 +335,8 @@ static void brandes_from(const struct gtu_graph *g, uint64_t source, struct bran
 		for (e = g->row[v]; e < g->row[v + 1]; e++) {
 			target = gtu_graph_target(g, e);
 			if (b->level[target] == b->level[v] + 1)
-				b->share[v] += (double)(b->paths[v] / b->paths[target]) * (1 + b->share[target]);
+				b->share[v] += (double)ldexpl(b->paths[v].m / b->paths[target].m,
+							      b->paths[v].e - b->paths[target].e) * (1 + b->share[target]);
 		}
 		if (v != source)
 			score[v] += b->share[v];

@@ -147,7 +147,6 @@ int gpu_pagerank_parameters(const struct gpu_run *r, double *damping, uint64_t *
 
 /* GTU_ERR_USAGE for a count of sources without a list. */
 int gpu_betweenness_check(const struct gpu_run *r);
-/* GTU_ERR_UNSUPPORTED: an infinite number of paths. */
 /* GTU_ERR_UNSUPPORTED for a vertex with too many edges. */
 int gpu_cores_check(const struct gpu_run *r);
 /* Count the neighbours of own vertices into @left, without themselves, and give none a @core; @queue: memory for all items. */

@@ -174,17 +174,20 @@ static int back(struct betweenness *b, uint32_t source, uint32_t levels)
 static int from_source(struct betweenness *b, uint32_t source)
 {
 	struct gpu_run *r = &b->r;
+	const uint64_t vertices = r->stats->vertices, iterations = r->stats->iterations;
 	uint32_t levels;
 	int rc = forth(b, source, &levels);
 
 	if (!rc && r->counters.changed && b->numbers == &doubles) {
 		/* the next sources in this graph have as many */
 		b->numbers = &wide;
+		r->stats->vertices = vertices;
+		r->stats->iterations = iterations;
 		rc = forth(b, source, &levels);
 	}
 	if (!rc && r->counters.changed)
 		rc = gtu_fail(r->err, GTU_ERR_UNSUPPORTED,
-			      "the number of shortest paths from vertex %llu exceeds 2^524288",
+			      "the number of shortest paths from vertex %llu exceeds 2^524287",
 			      (unsigned long long)gtu_graph_id(r->g, source));
 	return rc ? rc : back(b, source, levels);
 }

@@ -151,6 +151,27 @@ TEST(more_paths_than_a_double)
 	}
 }
 
+/* 2^45 paths and more, beyond the precision of short fractions, to each of many vertices that lead to one. */
+TEST(many_equal_numbers_of_paths)
+{
+	enum { CHAIN = 40, BESIDE = 1 << 18 };
+	struct gtu_algorithm_options opt = { .source_count = 1, .sources = (uint64_t[]){ 0 } };
+	struct edges e = edges(CHAIN + BESIDE + 2, 3 * CHAIN + 2 * BESIDE);
+	struct gtu_graph *g;
+
+	for (unsigned v = 0; v < CHAIN; v++)
+		for (unsigned i = 0; i < 3; i++)
+			add_edge(&e, v, v + 1);
+	for (unsigned v = CHAIN + 1; v <= CHAIN + BESIDE; v++) {
+		add_edge(&e, CHAIN, v);
+		add_edge(&e, v, CHAIN + BESIDE + 1);
+	}
+	g = from_edges(e.n, e.m, e.src, e.dst, GTU_DIRECTED, 4);
+	open_device();
+	for (opt.unit = GTU_WITH_NONE; opt.unit <= GTU_WITH_SCU; opt.unit++)
+		check_betweenness(g, &opt);
+}
+
 /* A chain of 16 edges in parallel, 16^131073 paths from end to end. */
 TEST(too_many_paths)
 {
@@ -164,7 +185,7 @@ TEST(too_many_paths)
 	g = from_edges(e.n, e.m, e.src, e.dst, GTU_DIRECTED, 4);
 	open_device();
 	for (opt.unit = GTU_WITH_NONE; opt.unit <= GTU_WITH_SCU_BASIC; opt.unit++)
-		FAILS(gtu_betweenness(dev, g, &opt, test_alloc(e.n, 8), NULL, &err), GTU_ERR_UNSUPPORTED, "exceeds 2^524288");
+		FAILS(gtu_betweenness(dev, g, &opt, test_alloc(e.n, 8), NULL, &err), GTU_ERR_UNSUPPORTED, "exceeds 2^524287");
 }
 
 TEST(refusals)

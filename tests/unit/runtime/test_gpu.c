@@ -571,12 +571,29 @@ TEST(many_paths)
 {
 	struct gtu_algorithm_options opt = { .sources = (uint64_t[]){ 0, 5 }, .source_count = 2, .unit = GTU_WITH_GPU };
 
-	open_gpu();
-	for (uint64_t levels = 490; levels <= 530; levels += 40) {
-		const struct edges e = ladder(levels);
-		struct gtu_graph *g = from_edges(e.n, e.m, e.src, e.dst, GTU_UNDIRECTED, 4);
-		double *got = test_alloc(e.n, 8), *want = test_alloc(e.n, 8);
+	/* 4^512 paths overflow at the last level, from which no edge leads on */
+	static const struct many {
+		uint64_t levels, copies;
+		uint32_t direction;
+		struct gtu_placement_options place;
+	} many[] = {
+		{ 490, 1, GTU_UNDIRECTED, { .edges = GTU_EDGES_DEVICE } },
+		{ 513, 1, GTU_DIRECTED, { .edges = GTU_EDGES_DEVICE } },
+		{ 270, 5, GTU_UNDIRECTED, { .edges = GTU_EDGES_PINNED, .edge_bytes = 8 } },
+		{ 270, 5, GTU_DIRECTED, { .edges = GTU_EDGES_PINNED, .compressed = 1 } },
+	};
 
+	open_gpu();
+	for (unsigned i = 0; i < LENGTH(many); i++) {
+		const struct edges of = ladder(many[i].levels);
+		struct edges e = edges(of.n, many[i].copies * of.m);
+		double *got = test_alloc(e.n, 8), *want = test_alloc(e.n, 8);
+		struct gtu_graph *g;
+
+		for (uint64_t k = 0; k < many[i].copies * of.m; k++)
+			add_edge(&e, of.src[k % of.m], of.dst[k % of.m]);
+		g = from_edges(e.n, e.m, e.src, e.dst, many[i].direction, 4);
+		OK(gtu_placement_create(dev, g, &many[i].place, &err));
 		CHECK(!reference_betweenness(g, opt.sources, opt.source_count, want));
 		OK(gtu_betweenness(dev, g, &opt, got, NULL, &err));
 		same_reals(got, want, e.n, 1e-9, "betweenness");

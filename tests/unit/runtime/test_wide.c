@@ -15,7 +15,7 @@ static long double value(gtu_wide a)
 
 static bool near(gtu_wide got, long double want)
 {
-	return fabsl(value(got) - want) <= ldexpl(want, -44);
+	return fabsl(value(got) - want) <= ldexpl(want, -45);
 }
 
 /* From 2^-3000 to 2^3000, often close to each other. */
@@ -43,11 +43,35 @@ TEST(operations_agree_with_long_doubles)
 	}
 }
 
+TEST(sums_of_many)
+{
+	struct gtu_wide_sum sum = { 0 };
+	uint64_t seed = 9;
+	long double want = 0;
+
+	for (unsigned i = 0; i < 300000; i++) {
+		const gtu_wide a = draw(&seed);
+
+		gtu_wide_sum_add(&sum, gtu_wide_sum_of(a));
+		want += value(a);
+	}
+	CHECK(fabsl(ldexpl(sum.m, (int)sum.e) - want) <= ldexpl(want, -53) * 300000);
+	/* the same number each time, which always rounds the same way */
+	sum = (struct gtu_wide_sum){ 0 };
+	for (unsigned i = 0; i < 300000; i++)
+		gtu_wide_sum_add(&sum, (struct gtu_wide_sum){ 4 / 3.0, 700 });
+	CHECK(fabsl(ldexpl(sum.m, (int)sum.e - 700) - 400000) <= ldexpl(400000, -53) * 300000);
+	CHECK(sum.m >= 1 && sum.m < 2);
+}
+
 TEST(zero_and_the_ends_of_the_range)
 {
 	const gtu_wide greatest = GTU_WIDE_MOST - (1ull << 44), least = 1ull << 44;
 
+	CHECK_EQ(gtu_wide_of(0, 7), 0);
 	CHECK_EQ(gtu_wide_of(1, 0), GTU_WIDE_ONE);
+	CHECK_EQ(gtu_wide_of(1, GTU_WIDE_BIAS - 1), GTU_WIDE_MOST);
+	CHECK(gtu_wide_of(2 - 0x1p-52, GTU_WIDE_BIAS - 3) < GTU_WIDE_MOST);
 	CHECK_EQ(gtu_wide_of(1.5, 2), AT(2) | 1ull << 43);
 	CHECK_EQ(gtu_wide_add(0, 0), 0);
 	CHECK_EQ(gtu_wide_add(0, AT(-7)), AT(-7));

@@ -148,7 +148,7 @@ __device__ static void paths_forth(const gpu_graph &g, u64 *queue, u64 count, u3
 
 		edges_of_items<R>::each(g, queue, count, t, [&](u32 v, u32 mask, const u32 *to) {
 			const typename P::number own = paths[v];
-			u32 was[LANE_ENTRIES], items[LANE_ENTRIES], all = 0, k, c;
+			u32 was[LANE_ENTRIES], items[LANE_ENTRIES], all = 0, k;
 			u64 at;
 
 			/* reads and atomic operations without conditions overlap */
@@ -167,9 +167,8 @@ __device__ static void paths_forth(const gpu_graph &g, u64 *queue, u64 count, u3
 			}
 			at = reserve(fill, all);
 #pragma unroll
-			for (k = 0; k < LANE_ENTRIES; k++)
-				for (c = 0; c < items[k]; c++)
-					out[at++] = to[k] | (u64)c << 32;
+			for (k = 0; k < LANE_ENTRIES; at += items[k++])
+				put_items(out, at, to[k], items[k]);
 			if (P::infinite(own))
 				counters_of(g)->changed = 1;
 		});

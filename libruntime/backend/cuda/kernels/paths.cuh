@@ -81,8 +81,9 @@ __device__ static void paths_count(const gpu_graph &g, const u64 *queue, u64 cou
 }
 
 /*
- * each(): f(v, mask, to) for the edges of the @count items of @queue, called by every lane: up to LANE_ENTRIES targets of
- * vertex v, by @mask, and v for the others. Short lists are read by a lane each: a level takes as long as one list.
+ * each(): f(v, mask, to) for the edges of the @count items of @queue, called by every lane: up to
+ * LANE_ENTRIES targets of vertex v, by @mask, and v for the others. Short lists are read by a lane each:
+ * a level takes as long as one list.
  */
 template <typename R> struct edges_of_items {
 	template <typename F>

@@ -592,6 +592,9 @@ int bench_gpu(int argc, char **argv)
 	cli_clear_bar();
 	if (!rc && traversals && !b.rows && !b.cards.rows && b.left_out)
 		rc = gtu_fail(&err, GTU_ERR_FAIL, "all %u rows were left out", b.left_out);
+	else if (!rc && traversals && !b.rows && !b.cards.rows && !bench_gpu_time_left(&b) && !cli_interrupted())
+		rc = gtu_fail(&err, GTU_ERR_FAIL, "the %g seconds were over before the first row; choose more by --seconds",
+			      b.limit);
 	if (!rc)
 		rc = bench_write(b.json, b.plot, gpu_bench_json, &b, report_chart_gpu, &err);
 	gtu_close(b.dev);

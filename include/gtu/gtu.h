@@ -485,8 +485,8 @@ int gtu_components(struct gtu_device *dev, const struct gtu_graph *g,
  * each, as stored: a duplicate edge is a second path. If edges are stored in both directions, each
  * pair counts twice if both ends are sources. Units differ only in rounding (relative difference
  * 1e-9). Numbers of shortest paths reach 2^524287, over several ranks the range of a double, and
- * more are GTU_ERR_UNSUPPORTED. Where they overflow a double on a GPU, those of a vertex to which d
- * edges lead are d 2^-45 away at most.
+ * more are GTU_ERR_UNSUPPORTED. Where they overflow a double on a GPU, each level adds a relative
+ * error of d 2^-45 at most to those of a vertex to which d edges lead; on the CPUs alone, 2^-45.
  */
 int gtu_betweenness(struct gtu_device *dev, const struct gtu_graph *g,
 		    const struct gtu_algorithm_options *opt, double *score,

@@ -504,15 +504,21 @@ static inline int queue_wait(struct queue *q, uint32_t index, uint64_t deadline_
 	return call(q->fd, GTU_IOCTL_WAIT, &w);
 }
 
-/* Poll the phase bit of the next completion. Return 0 or ETIMEDOUT after 10 s. */
+/*
+ * Poll the phase bit of the next completion. Return 0, ENODEV if the queue's mappings were replaced
+ * by blank pages, even after a wait for this completion, or ETIMEDOUT after 10 s.
+ */
 static inline int take(struct queue *q, struct gtu_hw_cpl *out)
 {
 	const uint64_t end = now_ns() + 10 * SECOND;
 
 	memset(out, 0, sizeof(*out));
-	while (!completed(q, q->consumed))
+	while (!completed(q, q->consumed)) {
+		if (queue_state(q) == GTU_QUEUE_DISABLED && !completed(q, q->consumed))
+			return ENODEV;
 		if (now_ns() > end)
 			return ETIMEDOUT;
+	}
 	*out = q->cq[q->consumed & ((1u << q->c.cq_log2) - 1)];
 	q->consumed++;
 	return 0;

@@ -131,7 +131,6 @@ TEST_F_TIMEOUT(race, reset_in_a_call, 120)
 #define PIECE		(4u << 20)
 #define PIECES		256u
 #define FEW_PIECES	4u	/* behind an IOMMU, which maps each page: an emulated one takes a minute for all */
-#define ROUNDS		6u
 
 struct caller {
 	int fd;
@@ -159,6 +158,7 @@ static void *call_repeatedly(void *arg)
  */
 TEST_F_TIMEOUT(race, page_lists_delay_no_call, 120)
 {
+	const unsigned int rounds = (unsigned int)setting("GTU_ROUNDS", 6);
 	struct caller c = { .fd = self->fd };
 	char function[64];
 	uint64_t pieces;
@@ -190,7 +190,7 @@ TEST_F_TIMEOUT(race, page_lists_delay_no_call, 120)
 		p[(size_t)at * PAGE] = 1;
 	stop = false;
 	pthread_create(&thread, NULL, call_repeatedly, &c);
-	for (i = 0; i < ROUNDS; i++) {
+	for (i = 0; i < rounds; i++) {
 		before = __atomic_load_n(&c.sleeps, __ATOMIC_RELAXED);
 		ASSERT_EQ(0, region_add(self->fd, p, PIECE * pieces, RW, &key));
 		slept += __atomic_load_n(&c.sleeps, __ATOMIC_RELAXED) - before;

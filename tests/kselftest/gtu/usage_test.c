@@ -7,7 +7,7 @@
 
 #define BYTES		(1u << 20)
 #define CONTEXTS	64u
-#define LOG2		9u
+#define LOG2		8u
 
 DEVICE_FIXTURE(usage);
 

@@ -60,6 +60,14 @@ static void open_gpu(void)
 	OK(gtu_open("model:aperture_bytes=4294967296", &board, &err));
 }
 
+/* For tests that spend their time in kernels. */
+static void open_for_kernels(void)
+{
+	if (SPARSE > 2)
+		SKIP("runs without the sanitizers only: they do not instrument the kernels");
+	open_gpu();
+}
+
 #define ITERATIONS	10		/* of PageRank: enough to divide lists on the card into blocks of edges */
 
 struct placing {
@@ -543,7 +551,7 @@ TEST(many_rounds)
 	uint64_t *got = test_alloc(n, 8), *want = test_alloc(n, 8);
 	struct gtu_graph *g;
 
-	open_gpu();
+	open_for_kernels();
 	for (uint64_t v = 0; v + 1 < path; v++)
 		add_edge(&e, v, v + 1);
 	for (uint64_t u = path; u < n; u++)
@@ -583,7 +591,7 @@ TEST(many_paths)
 		{ 270, 5, GTU_DIRECTED, { .edges = GTU_EDGES_PINNED, .compressed = 1 } },
 	};
 
-	open_gpu();
+	open_for_kernels();
 	for (unsigned i = 0; i < LENGTH(many); i++) {
 		const struct edges of = ladder(many[i].levels);
 		struct edges e = edges(of.n, many[i].copies * of.m);

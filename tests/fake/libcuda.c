@@ -300,8 +300,11 @@ static void expose(int device, bool writes)
 #define protect(device, protection)
 #endif
 
-/* Make the memory at @ptr accessible; end the program if it is that of another device. Call with the lock held. */
-static void expose_at(CUdeviceptr ptr, int device)
+/*
+ * Make @bytes of memory at @ptr accessible; end the program if it is that of another device, or if its allocation ends before
+ * them, which a GPU's driver refuses. Call with the lock held.
+ */
+static void expose_at(CUdeviceptr ptr, size_t bytes, int device)
 {
 	struct piece *p;
 
@@ -312,15 +315,20 @@ static void expose_at(CUdeviceptr ptr, int device)
 			fprintf(stderr, "device %d uses memory of device %d\n", device, p->device);
 			abort();
 		}
+		if (bytes > (uintptr_t)p->data + p->bytes - ptr) {
+			fprintf(stderr, "a call for %zu bytes at %zu of an allocation of %zu\n", bytes,
+				(size_t)(ptr - (uintptr_t)p->data), p->bytes);
+			abort();
+		}
 		protect(p->device, PROT_READ | PROT_WRITE);
 	}
 }
 
-/* Lock, with the memory at @ptr, which belongs to the calling thread's device, accessible. */
-static void begin_access(CUdeviceptr ptr)
+/* Lock, with @bytes of memory at @ptr, which belong to the calling thread's device, accessible. */
+static void begin_access(CUdeviceptr ptr, size_t bytes)
 {
 	pthread_mutex_lock(&lock);
-	expose_at(ptr, fake_cuda_device());
+	expose_at(ptr, bytes, fake_cuda_device());
 }
 
 static void end_access(void)
@@ -332,8 +340,8 @@ static void end_access(void)
 void fake_cuda_copy(CUdeviceptr to, int to_device, CUdeviceptr from, int from_device, size_t bytes)
 {
 	pthread_mutex_lock(&lock);
-	expose_at(to, to_device);
-	expose_at(from, from_device);
+	expose_at(to, bytes, to_device);
+	expose_at(from, bytes, from_device);
 	memcpy((void *)(uintptr_t)to, (void *)(uintptr_t)from, bytes);
 	pthread_mutex_unlock(&lock);
 }
@@ -536,7 +544,7 @@ CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *dptr, void *ptr, unsigned fla
 CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes)
 {
 	FAIL();
-	begin_access(to);
+	begin_access(to, bytes);
 	memcpy((void *)(uintptr_t)to, from, bytes);
 	end_access();
 	return CUDA_SUCCESS;
@@ -559,7 +567,7 @@ static void swap_ends(uint64_t *to, size_t bytes)
 CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes)
 {
 	FAIL();
-	begin_access(from);
+	begin_access(from, bytes);
 	memcpy(to, (void *)(uintptr_t)from, bytes);
 	end_access();
 	swap_ends(to, bytes);
@@ -569,7 +577,7 @@ CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes)
 CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
 {
 	FAIL();
-	begin_access(from);
+	begin_access(from, bytes);
 	memcpy(to, (void *)(uintptr_t)from, bytes);
 	end_access();
 	return CUDA_SUCCESS;
@@ -578,7 +586,7 @@ CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
 {
 	FAIL();
-	begin_access(to);
+	begin_access(to, bytes);
 	memcpy((void *)(uintptr_t)to, from, bytes);
 	end_access();
 	return CUDA_SUCCESS;
@@ -587,7 +595,7 @@ CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CU
 CUresult cuMemsetD8Async(CUdeviceptr ptr, unsigned char value, size_t count, CUstream stream)
 {
 	FAIL();
-	begin_access(ptr);
+	begin_access(ptr, count);
 	memset((void *)(uintptr_t)ptr, value, count);
 	end_access();
 	return CUDA_SUCCESS;
@@ -596,7 +604,7 @@ CUresult cuMemsetD8Async(CUdeviceptr ptr, unsigned char value, size_t count, CUs
 CUresult cuMemsetD32Async(CUdeviceptr ptr, unsigned value, size_t count, CUstream stream)
 {
 	FAIL();
-	begin_access(ptr);
+	begin_access(ptr, 4 * count);
 	for (size_t i = 0; i < count; i++)
 		((unsigned *)(uintptr_t)ptr)[i] = value;
 	end_access();

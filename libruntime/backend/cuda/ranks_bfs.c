@@ -179,9 +179,9 @@ static int prepare(struct search *s, uint64_t source, bool component)
 {
 	struct gpu_ranks *k = s->k;
 	const struct gtu_placement *at = &k->r.gpu->placement;
-	const uint64_t words = gpu_push_bits(k);
+	const uint64_t words = gpu_push_bits(k), marks = (words + 7) & ~7ull;
 	const struct gpu_part part[] = {
-		{ "visited vertices", words, &s->push.visited }, { "frontier", words + 8ull * k->size, &s->frontier },
+		{ "visited vertices", words, &s->push.visited }, { "frontier", marks + 8ull * k->size, &s->frontier },
 		{ "queue", gpu_ranks_queue_bytes(k), &s->push.queue[0] }, { "next queue", gpu_ranks_queue_bytes(k), &s->push.queue[1] },
 		{ "outbox", 4 * gpu_ranks_outbox(k), &s->push.outbox }, { "bitmaps", gpu_push_bitmaps(k), &s->push.bitmaps },
 		{ "levels", 4 * k->own, &s->push.level },
@@ -192,7 +192,7 @@ static int prepare(struct search *s, uint64_t source, bool component)
 	s->undirected = !(k->run->graph->flags & GTU_GRAPH_DIRECTED);
 	s->on_card = at->edges == GTU_EDGES_DEVICE && at->edge_bytes;
 	rc = gpu_run_allocate(&k->r, part, component && s->on_card ? 6 : 7);
-	s->marks = s->frontier + ((words + 7) & ~7ull);
+	s->marks = s->frontier + marks;
 	if (!rc)
 		rc = gpu_bits_begin(k, &s->front, 2);
 	/* a rank that failed tells the others there */

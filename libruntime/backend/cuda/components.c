@@ -83,10 +83,9 @@ static bool joined(const struct components *c, uint32_t votes, double share)
  * the lists leaves about exp(-fd) of the others' vertices elsewhere, whose lists are read as well, with an own
  * line each: f + c exp(-fd) is least for f = ln(cd) / d. Lists of few neighbours are read at once.
  */
-uint32_t gpu_components_slices(const struct gpu_run *r)
+uint32_t gpu_components_slices(const struct gpu *gpu, uint64_t edges, uint64_t connected)
 {
-	const double degree = (double)r->graph.m / (double)(r->gpu->placed.connected + 1),
-		     cost = 1 + LINE / (gpu_entry_bytes(r->gpu) * degree + 1), share = log(fmax(cost * degree, 2)) / fmax(degree, 1),
+	const double degree = (double)edges / (double)(connected + 1), cost = 1 + LINE / (gpu_entry_bytes(gpu) * degree + 1), share = log(fmax(cost * degree, 2)) / fmax(degree, 1),
 		     slices = fmin(fmax(round(1 / share), SLICES_LEAST), SLICES_MOST);
 
 	return 1 / slices + cost * exp(-degree / slices) < 1 ? (uint32_t)slices : GPU_SLICE_ALL;
@@ -163,7 +162,7 @@ static int hook(struct components *c)
 	 * in the giant only
 	 */
 	bool skips = r->undirected && r->whole;
-	const uint32_t slices = gpu_components_slices(r);
+	const uint32_t slices = gpu_components_slices(r->gpu, r->graph.m, r->gpu->placed.connected);
 	uint32_t giant = GPU_NO_VERTEX, votes = 0, rest = GPU_SLICE_ALL;
 	bool done = false;
 	int rc = c->in_place ? search(c, &done) : 0;

@@ -26,6 +26,8 @@ struct forest {
 	CUdeviceptr base;		/* labels that all ranks have */
 	CUdeviceptr pairs;		/* at most n / 2: more are not smaller than all labels */
 	CUdeviceptr samples;		/* to find the giant component; 0: all lists are joined at once */
+	/* of all ranks: a rank of shorter lists would else join larger slices than those that wait for it */
+	uint64_t edges, connected;
 };
 
 /* *word: what this rank has to send at *from. */
@@ -226,7 +228,7 @@ static int allocate_merge(struct forest *f)
 static int join_all(struct forest *f)
 {
 	struct gpu_run *r = &f->k->r;
-	const uint32_t slices = f->samples ? gpu_components_slices(r) : GPU_SLICE_ALL;
+	const uint32_t slices = f->samples ? gpu_components_slices(r->gpu, f->edges, f->connected) : GPU_SLICE_ALL;
 	uint32_t giant, votes;
 	void *label[] = { &f->label, NULL }, *base[] = { &f->base, NULL };
 	int rc = f->base ? 0 : allocate_merge(f);
@@ -272,18 +274,20 @@ int gpu_ranked_components(struct gpu_ranks *k)
 {
 	const bool undirected = !(k->run->graph->flags & GTU_GRAPH_DIRECTED) && k->run->graph->m;
 	struct forest f = { .k = k };
-	/* ranks whose lists are not on the card */
-	uint64_t far = k->r.gpu->placement.edges != GTU_EDGES_DEVICE, none = 0;
+	/* ranks whose lists are not on the card; edges; vertices with edges */
+	uint64_t sum[] = { k->r.gpu->placement.edges != GTU_EDGES_DEVICE, k->r.graph.m, k->r.gpu->placed.connected }, none = 0;
 	bool searches, done = false;
-	int rc = gtu_agree(k->x, 0, &far, 1);
+	int rc = gtu_agree(k->x, 0, sum, 3);
 
 	if (rc)
 		return rc;
-	searches = undirected && !far;
+	searches = undirected && !sum[0];
+	f.edges = sum[1];
+	f.connected = sum[2];
 
 	/* the cache, if there is one, has the first entries of lists, not neighbours of each vertex */
 	k->r.graph.cache_degree = 0;
-	rc = gtu_agree(k->x, prepare(&f, searches, undirected && far), &none, 1);
+	rc = gtu_agree(k->x, prepare(&f, searches, undirected && sum[0]), &none, 1);
 	if (!rc && searches)
 		rc = search(&f, &done);
 	gtu_phase(&k->r.phases, "traverse");

@@ -591,12 +591,34 @@ VISIT_FORMATS(RANKS_COMPONENTS)
 /* Pairs of a vertex and its label, for vertices that were roots in @base and are not any more. */
 extern "C" __global__ void ranks_changed(gpu_graph g, const u32 *label, const u32 *base, u32 *pairs, u64 most)
 {
-	const u64 padded = (g.n + 31) & ~31ull;
+	enum { WORDS = 8 };		/* of 32 vertices for each addition to the counter */
+	const u64 warp = thread_id() / 32, warps = thread_count() / 32;
 
-	for (u64 v = thread_id(); v < padded; v += thread_count()) {
-		const bool sends = v < g.n && base[v] == v && label[v] != v;
+	for (u64 from = warp * 32 * WORDS; from < g.n; from += warps * 32 * WORDS) {
+		u32 up[WORDS], sending[WORDS], total = 0, k;
+		u64 at = 0;
 
-		put_pair_warp(g, sends, (u32)v, sends ? label[v] : 0, pairs, most);
+#pragma unroll
+		for (k = 0; k < WORDS; k++) {
+			const u64 v = from + 32 * k + lane_id();
+
+			up[k] = v < g.n ? label[v] : (u32)v;
+			sending[k] = __ballot_sync(ALL_LANES, v < g.n && up[k] != v && base[v] == v);
+			total += (u32)__popc(sending[k]);
+		}
+		if (!lane_id() && total)
+			at = atomicAdd((ull *)&counters_of(g)->items, (ull)total);
+		at = __shfl_sync(ALL_LANES, at, 0);
+#pragma unroll
+		for (k = 0; k < WORDS; k++) {
+			const u64 mine = at + (u32)__popc(sending[k] & ((1u << lane_id()) - 1));
+
+			if (sending[k] >> lane_id() & 1 && mine < most) {
+				pairs[2 * mine] = (u32)(from + 32 * k + lane_id());
+				pairs[2 * mine + 1] = up[k];
+			}
+			at += (u32)__popc(sending[k]);
+		}
 	}
 }
 

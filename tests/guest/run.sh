@@ -168,6 +168,7 @@ if [ "$kernel" = arm64 ]; then
 	words="console=ttyAMA0 panic=-1 guest.limit=$test_limit"
 else
 	qemu+=(-machine q35,memory-backend=ram ${cpu:+-cpu "$cpu"})
+	# mitigations protect nothing here, and take an emulated processor's time
 	# no_timer_check: an emulated timer can be too late for the kernel's timer check, which then panics
 	# a busy host stops a guest's processors for longer than the usual 21 s
 	words="console=ttyS0 mitigations=off tsc=reliable panic=-1 no_timer_check rcupdate.rcu_cpu_stall_timeout=120 watchdog_thresh=60 guest.limit=$test_limit"

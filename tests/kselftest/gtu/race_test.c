@@ -4,7 +4,8 @@
  * receives it, and another process resets the function during a call. Tests that long calls of one
  * thread do not delay those of another.
  *
- * A kernel with KASAN is needed to detect memory errors.
+ * A kernel with KASAN is needed to detect memory errors. GTU_SECONDS: of the first of these [5];
+ * GTU_ROUNDS: of calls beside page lists [6].
  */
 #include <sched.h>
 #include <sys/resource.h>

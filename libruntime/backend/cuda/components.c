@@ -85,7 +85,8 @@ static bool joined(const struct components *c, uint32_t votes, double share)
  */
 uint32_t gpu_components_slices(const struct gpu *gpu, uint64_t edges, uint64_t connected)
 {
-	const double degree = (double)edges / (double)(connected + 1), cost = 1 + LINE / (gpu_entry_bytes(gpu) * degree + 1), share = log(fmax(cost * degree, 2)) / fmax(degree, 1),
+	const double degree = (double)edges / (double)(connected + 1),
+		     cost = 1 + LINE / (gpu_entry_bytes(gpu) * degree + 1), share = log(fmax(cost * degree, 2)) / fmax(degree, 1),
 		     slices = fmin(fmax(round(1 / share), SLICES_LEAST), SLICES_MOST);
 
 	return 1 / slices + cost * exp(-degree / slices) < 1 ? (uint32_t)slices : GPU_SLICE_ALL;

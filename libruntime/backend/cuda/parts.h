@@ -133,7 +133,10 @@ int gpu_sssp_result(struct gpu_run *r, const struct gpu_distances *d, CUdevicept
 int gpu_components_join(struct gpu_run *r, CUdeviceptr label, CUdeviceptr queue, uint32_t giant, uint32_t slice);
 int gpu_components_join_items(struct gpu_run *r, CUdeviceptr label, CUdeviceptr queue, uint64_t items);
 int gpu_components_flatten(struct gpu_run *r, CUdeviceptr label);
-/* Of how many slices of the lists one finds most of the giant component of an undirected graph; GPU_SLICE_ALL: of none. */
+/*
+ * Of how many slices of the lists one finds most of the giant component of an undirected graph of @edges stored edges and
+ * @connected vertices with edges; GPU_SLICE_ALL: of none.
+ */
 uint32_t gpu_components_slices(const struct gpu *gpu, uint64_t edges, uint64_t connected);
 /* *giant: the most frequent label of GPU_SAMPLES vertices; *votes: how many have it; @samples: memory for their labels. */
 int gpu_components_giant(struct gpu_run *r, CUdeviceptr label, CUdeviceptr samples, uint32_t *giant, uint32_t *votes);

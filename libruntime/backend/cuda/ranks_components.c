@@ -26,8 +26,7 @@ struct forest {
 	CUdeviceptr base;		/* labels that all ranks have */
 	CUdeviceptr pairs;		/* at most n / 2: more are not smaller than all labels */
 	CUdeviceptr samples;		/* to find the giant component; 0: all lists are joined at once */
-	/* of all ranks: a rank of shorter lists would else join larger slices than those that wait for it */
-	uint64_t edges, connected;
+	uint64_t edges, connected;	/* of all ranks, whose slices are alike: each waits for the slowest */
 };
 
 /* *word: what this rank has to send at *from. */

@@ -134,7 +134,7 @@ static int top_down_step(struct bfs *b)
 	return rc;
 }
 
-/* The same for a large frontier of lists on the card, whose next one is found by comparing bits. */
+/* The same for a large frontier of plain lists, whose next one is found by comparing bits. */
 static int mark_step(struct bfs *b)
 {
 	uint32_t next = b->now + 1;
@@ -387,15 +387,13 @@ static int begin(struct bfs *b)
 static int step(struct bfs *b)
 {
 	struct gpu_run *r = b->r;
-	const bool up = b->pulls && bottom_up_cost(b) < top_down_cost(b);
+	const bool up = b->pulls && bottom_up_cost(b) < top_down_cost(b),
+		   marks = b->pulls && r->gpu->placement.edge_bytes && mark_cost(b) < queue_cost(b);
 	int rc;
 
 	if (!up && is_small(b))
 		return loop_levels(b);
-	if (up)
-		rc = bottom_up_step(b);
-	else
-		rc = b->in_place && b->pulls && mark_cost(b) < queue_cost(b) ? mark_step(b) : top_down_step(b);
+	rc = up ? bottom_up_step(b) : marks ? mark_step(b) : top_down_step(b);
 	if (up && !r->undirected)
 		note_pull(r->stats);
 	next_level(b, r->counters.vertices, r->counters.edges);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Breadth-first search over lists on the card, in place. A large top-down step only sets bits of visited vertices; levels
- * and the next frontier follow from the bits that changed (bfs_settle). Bottom-up, a lane searches the first entries of a
- * list, some lanes together the next ones, and a warp the rest of long lists.
+ * Breadth-first search, its large top-down steps, and steps bottom-up over lists on the card, in place. A large top-down step
+ * only sets bits of visited vertices; levels and the next frontier follow from the bits that changed (bfs_settle). Bottom-up, a
+ * lane searches the first entries of a list, some lanes together the next ones, and a warp the rest of long lists.
  */
 #ifndef GTU_CUDA_BFS_CARD_CUH
 #define GTU_CUDA_BFS_CARD_CUH

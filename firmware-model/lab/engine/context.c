@@ -175,8 +175,9 @@ void lab_context_switch(void **from, void *to)
 #endif
 #define HUGE_PAGE (2u << 20)
 
-/* The stacks of the last machine, for the next: to map and clear them takes longer than a small run. */
-static _Atomic(size_t *) kept;		/* its first word, below all stacks, is the size */
+/* Stacks of machines that are no more, for the next: to map and clear them takes longer than a small run. */
+#define KEPT 8
+static _Atomic(size_t *) kept[KEPT];	/* the first word, below all stacks, is the size */
 
 static size_t mapped(unsigned count, size_t each)
 {
@@ -192,14 +193,14 @@ void *lab_stacks_map(unsigned count, size_t *each)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes;
 	char *map, *start;
+	size_t *old;
 	unsigned i;
 
 	*each = GUARDED ? ((LAB_STACK + page - 1) / page) * page + page : LAB_STACK + 4096 + 1088;
 	bytes = mapped(count, *each);
-	if (!GUARDED) {
-		size_t *old = atomic_exchange(&kept, NULL);
-
-		if (old && *old == bytes)
+	for (i = 0; !GUARDED && i < KEPT; i++) {
+		old = atomic_exchange(&kept[i], NULL);
+		if (old && *old >= bytes)
 			return old;
 		if (old)
 			munmap(old, *old);
@@ -216,6 +217,7 @@ void *lab_stacks_map(unsigned count, size_t *each)
 	if (!GUARDED) {
 		/* without huge pages it is slower, but correct */
 		madvise(start, bytes, MADV_HUGEPAGE);
+		*(size_t *)start = bytes;
 		return start;
 	}
 	for (i = 0; i < count; i++)
@@ -228,15 +230,15 @@ void *lab_stacks_map(unsigned count, size_t *each)
 
 void lab_stacks_unmap(void *stacks, unsigned count, size_t each)
 {
-	size_t bytes = mapped(count, each), *old = stacks;
+	size_t *none;
+	unsigned i;
 
 	if (!stacks)
 		return;
-	if (!GUARDED) {
-		*old = bytes;
-		old = atomic_exchange(&kept, old);
-		bytes = old ? *old : 0;
+	for (i = 0; !GUARDED && i < KEPT; i++) {
+		none = NULL;
+		if (atomic_compare_exchange_strong(&kept[i], &none, stacks))
+			return;
 	}
-	if (old)
-		munmap(old, bytes);
+	munmap(stacks, GUARDED ? mapped(count, each) : *(size_t *)stacks);
 }

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Drives the device in a Machine as Documentation/hardware.md specifies: registers, mailbox, regions, queues, interrupts."""
+import pathlib
+import re
 import struct
 
 from machine import COMMAND, MASTER, MEMORY, Machine, Virt, pack, wait
@@ -16,7 +18,7 @@ ARG, CMD, MBOX, RESULT = 0x100, 0x140, 0x144, 0x148
 RESET_KEY = 0x52455345
 E_DMA, E_QUEUE, E_REGISTER = 1, 2, 4
 (MB_NOP, CTX_ENABLE, CTX_DISABLE, INVALIDATE, QUEUE_ENABLE, QUEUE_DISABLE, QUEUE_RESET, QUEUE_STATE, EVENT_ENABLE,
- EVENT_DISABLE, QUEUE_CANCEL) = range(11)
+ EVENT_DISABLE, QUEUE_CANCEL, QUEUE_SEEK, CTX_COUNTERS) = range(13)
 DISABLED, ENABLED, TAIL_ERROR, HEAD_ERROR, DMA_ERROR = range(5)
 READ, WRITE, APERTURE = 2, 4, 8
 NO_RING = 0xffffffff
@@ -29,6 +31,14 @@ VIRT_BARS = {0: 0x3e000000, 1: 0x3e100000, 2: 0x20000000, 4: 0x10000000}
 BARS = {0: 0xe0000000, 1: 0xe0100000, 2: 0xd0000000, 4: 0xc0000000}
 SIZES = {0: 0x10000, 1: 0x1000, 2: 0x1000000, 4: 0x1000000}
 CAP_EXP, CAP_MSIX = 0x40, 0x80
+
+
+def numbers(pattern):
+    """The numbers that hw.h defines, of the names that match."""
+    header = pathlib.Path(__file__).parents[2] / "include/uapi/gtu/hw.h"
+    found = re.findall(rf"^#define {pattern}\s+(\d+)\b", header.read_text(), re.M)
+    assert found, f"hw.h defines no {pattern}"
+    return [int(number) for number in found]
 
 
 class Gtu:

@@ -51,7 +51,8 @@ def check_reset_values(g):
                       (0x40, 256), (0x44, 256), (0x48, 12), (0x4c, 12), (VECTORS, 33), (0x54, 33), (STRIDE, 16),
                       (0x80, 0x8000), (CMD, 0), (MBOX, 0), (0x200, 0)):
         assert g.r32(at) == value, f"register {at:#x} is {g.r32(at):#x}, not {value:#x}"
-    for at, value in ((CAPS, 0x3f), (SCRATCH, 0), (ERROR_INFO, 0), (0x60, 1270000000), (0x68, 0), (0x70, 16 << 20),
+    caps = sum(1 << bit for bit in numbers(r"GTU_CAP_\w+\s+\(1ull <<"))
+    for at, value in ((CAPS, caps), (SCRATCH, 0), (ERROR_INFO, 0), (0x60, 1270000000), (0x68, 0), (0x70, 16 << 20),
                       (0x90, 1 << 40), *((ARG + 8 * n, 0) for n in range(6)), *((RESULT + 8 * n, 0) for n in range(3))):
         assert g.r64(at) == value, f"register {at:#x} is {g.r64(at):#x}, not {value:#x}"
     for page, name in pages().items():
@@ -146,9 +147,10 @@ def out_of_range_bars(m, g):
 @test_pci
 def mailbox_errors(m, g):
     E_COMMAND, E_INDEX, E_STATE, E_ARG = 1, 2, 3, 4
+    unknown = max(numbers(r"GTU_MBOX_(?!E_)\w+")) + 1
     g.start()
     for want, command, *arguments in (
-            (0, MB_NOP), (E_COMMAND, 12), (E_COMMAND, 0xffffffff), (E_INDEX, CTX_ENABLE, 256, TABLE, 4, 1),
+            (0, MB_NOP), (E_COMMAND, unknown), (E_COMMAND, 0xffffffff), (E_INDEX, CTX_ENABLE, 256, TABLE, 4, 1),
             (E_STATE, CTX_ENABLE, 0, TABLE, 4, 1), (E_ARG, CTX_ENABLE, 1, TABLE + 4, 4, 1),
             (E_ARG, CTX_ENABLE, 1, TABLE, 13, 1), (E_ARG, CTX_ENABLE, 1, TABLE, 4, 17),
             (E_STATE, CTX_DISABLE, 1), (E_INDEX, INVALIDATE, 0, 64), (E_STATE, INVALIDATE, 1, 0),
@@ -159,7 +161,8 @@ def mailbox_errors(m, g):
             (E_ARG, QUEUE_ENABLE, 1, 0, RINGS, RINGS, 0x40d, NO_RING),
             (E_INDEX, QUEUE_STATE, 256), (E_STATE, QUEUE_RESET, 9), (E_ARG, QUEUE_CANCEL, 0, 1),
             (E_INDEX, EVENT_ENABLE, 33, EVENTS, 4, 0), (E_INDEX, EVENT_ENABLE, 0, EVENTS, 4, 33),
-            (E_ARG, EVENT_ENABLE, 0, EVENTS + 1, 4, 1), (E_STATE, EVENT_DISABLE, 0)):
+            (E_ARG, EVENT_ENABLE, 0, EVENTS + 1, 4, 1), (E_STATE, EVENT_DISABLE, 0),
+            (E_INDEX, CTX_COUNTERS, 256), (E_STATE, CTX_COUNTERS, 1), (0, CTX_COUNTERS, 0)):
         got = g.mailbox(command, *arguments)
         assert got == want, f"command {command} {arguments}: status {got}, expected {want}"
 

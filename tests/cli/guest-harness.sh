@@ -77,13 +77,13 @@ grep -v '^#' "$(file_of dmesg-check)" >patterns
 prints "a quiet kernel log is read" "^0$" log "all is well"
 prints "a complaint is read" "^1$" log "WARNING: CPU: 0"
 prints "kmemleak's end is read" "^1$" log "kmemleak: Kernel memory leak detector disabled"
-# report FUNCTION: lockdep's, with this function in it
-report() { printf '%s\n' "WARNING: possible circular locking dependency detected" "  $1+0x1/0x2" "Call Trace:" " <TASK>" " </TASK>"; }
-prints "lockdep's report of Linux alone is left out" "^0$" log "$(report pciehp_ist)"
-prints "what follows such a report is read" "^1$" log "$(report pciehp_ist)
+# lockdep_report FUNCTION: lockdep's, with this function in it
+lockdep_report() { printf '%s\n' "WARNING: possible circular locking dependency detected" "  $1+0x1/0x2" "Call Trace:" " <TASK>" " </TASK>"; }
+prints "lockdep's report of Linux alone is left out" "^0$" log "$(lockdep_report pciehp_ist)"
+prints "what follows such a report is read" "^1$" log "$(lockdep_report pciehp_ist)
 WARNING: CPU: 0"
-prints "lockdep's report with a function of the driver is read" "^2$" log "$(report 'gtu_bind+0x3/0x4 [gtu]')"
-prints "lockdep's report that does not end is read" "^2$" log "$(report pciehp_ist | head -4)"
+prints "lockdep's report with a function of the driver is read" "^2$" log "$(lockdep_report 'gtu_bind+0x3/0x4 [gtu]')"
+prints "lockdep's report that does not end is read" "^2$" log "$(lockdep_report pciehp_ist | head -4)"
 prints "a log that dmesg cannot read" "^unread$" log broken
 rm patterns
 prints "a log without the patterns" "^unread$" log "WARNING: CPU: 0"
@@ -131,8 +131,6 @@ prepared() {
 }
 check "tools that are there" prepared 0 guest-tools
 exits 2 "tools that this machine lacks, for a person" prepared 77 guest-tools
-check "tools that this machine lacks, for tests that then skip" prepared 77 guest-tools-optional
-exits 2 "tools that do not build, for tests" prepared 1 guest-tools-optional
 check "the kernels of make test that this machine lacks" prepared 77 guest-tools-test
 exits 2 "a kernel of make test that does not build" prepared 1 guest-tools-test
 
@@ -168,6 +166,13 @@ while IFS='|' read -r setting reason; do
 done <settings
 prints "SHELL=1 asks for a shell in the guest, and does not change the shell of recipes" "/bin/bash 1 from bash" \
 	make -s -C "$root" SHELL=1 --eval='shell-asked: ; @echo $(SHELL) $(SHELL_ASKED) from $${BASH:+bash}' shell-asked
+
+# plans that make test leaves out, too, name what run.sh has
+grep -oh -e '--transport [a-z-]*' "$root"/tests/guest/plans/*.sh | sort -u >transports
+at_least 1 "$(wc -l <transports)" "transports that plans name"
+while read -r _ transport; do
+	holds "run.sh has the transport $transport of a plan" grep -qx "$transport)" "$root/tests/guest/run.sh"
+done <transports
 
 # a plan that is asked for by name says which kernel it needs
 prints "guest-test --kernels prints a plan's kernel" "^distribution$" "$(file_of guest-test)" --kernels vfio

@@ -54,6 +54,7 @@ fails "a message with another exit status" "^not ok 1 x$" <<'END'
 fails_with 2 "x" a bash -c 'echo a >&2; exit 1'
 finish
 END
+fails "a function of the harness's name" "^not ok 1 the script is right .*it defines report\(\), which is the harness's" 'report() { :; }' 'check "x" true'
 fails "output that is missing" "^# no line matches: b" 'prints "x" b echo a'
 fails "output with a bad exit status" "^not ok 1 x$" <<'END'
 prints "x" a bash -c 'echo a; exit 1'
@@ -128,6 +129,7 @@ finish
 END
 
 # ---- what passes ----
+passes "a name that looks like a skip" "^ok 1 a SKIP b$" 'check "a # SKIP b" true'
 passes "checks that read the output of the command before" "^1\.\.4$" <<'END'
 check "x" echo a
 holds "y" grep -q a "$out"

@@ -67,9 +67,9 @@ broken() {
 	exit 1
 }
 
+# report VERDICT NAME [REASON]: with a reason, the check was skipped
 report() {
 	local verdict=$1 i
-	shift
 	[ "$BASH_SUBSHELL" -eq 0 ] || broken "a check in a subshell or in a pipe is not counted"
 	[ -z "$finished" ] || broken "a check after finish is not counted"
 	for ((i = 1; i < ${#BASH_SOURCE[@]}; i++)); do
@@ -79,7 +79,7 @@ report() {
 	done
 	count=$((count + 1))
 	[ "$verdict" = "not ok" ] && failed=$((failed + 1))
-	echo "$verdict $count $*"
+	echo "$verdict $count ${2//# SKIP/SKIP}${3:+ # SKIP $3}"
 	if [ "$verdict" = "not ok" ] && [ -n "${GTU_STOP:-}" ]; then
 		finished=1
 		echo "1..$count"
@@ -89,7 +89,7 @@ report() {
 
 # skip NAME REASON
 skip() {
-	report ok "$1 # SKIP $2"
+	report ok "$1" "$2"
 }
 
 # skip_all REASON: nothing in this script can run here
@@ -429,3 +429,9 @@ finish() {
 	echo "1..$count"
 	exit $((failed != 0))
 }
+
+# with a function of the same name, a script's checks would report to nobody
+mapfile -t own < <(compgen -A function)
+readonly -f "${own[@]}"
+own=$(grep -oE "^[ \t]*($(IFS='|'; echo "${own[*]}")) ?\(\)" "$script") && broken "it defines $own, which is the harness's"
+unset own

@@ -31,7 +31,7 @@ for file in $files; do
 done
 
 # a file that is wrong in one number
-broken() { # SED MESSAGE TEXT
+damaged() { # SED MESSAGE TEXT
 	rm -rf broken
 	mkdir broken
 	sed "$1" v/basic.gtv >broken/basic.gtv
@@ -40,12 +40,12 @@ broken() { # SED MESSAGE TEXT
 	says "gtu bringup reports $3" "$2" "$out"
 }
 line=$(grep -n '^e' v/basic.gtv | head -1 | cut -d: -f1)
-broken "${line}s/\$/0/" "basic.gtv:[0-9]+: job [0-9]+: byte 0x[0-9a-f]+ of memory is" "an expected word that is wrong"
-broken "${line}d" "byte 0x[0-9a-f]+ of memory is" "a write that the file does not expect"
-broken '/^c/{s/^\(c 8 [0-9a-f]* [0-9a-f]* [0-9a-f]*\) [0-9a-f]*/\1 7/;}' "word 3 of the completion is 0x[0-9a-f]+, not 0x7" "a wrong number of cycles"
-broken '/^r/s/10000/20000/' "keys must have generation 1" "other keys"
-broken '/^w/s/^w [0-9]* [0-9a-f]*/w 2 fffffff8/' "inside the memory" "an address outside the memory"
-broken '/^d/s/^d 10/d 11/' "number up to 10" "a count that is too large"
+damaged "${line}s/\$/0/" "basic.gtv:[0-9]+: job [0-9]+: byte 0x[0-9a-f]+ of memory is" "an expected word that is wrong"
+damaged "${line}d" "byte 0x[0-9a-f]+ of memory is" "a write that the file does not expect"
+damaged '/^c/{s/^\(c 8 [0-9a-f]* [0-9a-f]* [0-9a-f]*\) [0-9a-f]*/\1 7/;}' "word 3 of the completion is 0x[0-9a-f]+, not 0x7" "a wrong number of cycles"
+damaged '/^r/s/10000/20000/' "keys must have generation 1" "other keys"
+damaged '/^w/s/^w [0-9]* [0-9a-f]*/w 2 fffffff8/' "inside the memory" "an address outside the memory"
+damaged '/^d/s/^d 10/d 11/' "number up to 10" "a count that is too large"
 exits 4 "gtu bringup fails a function with the bug cycles" gtu bringup --device model --bug cycles --check-vectors v
 says "it finds the cycles" "basic.gtv:[0-9]+: job [0-9]+: word 3 of the completion" "$out"
 exits 4 "gtu bringup fails a function with the bug keep" gtu bringup --device model --bug keep --check-vectors v

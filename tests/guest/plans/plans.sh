@@ -325,7 +325,7 @@ bench_guest() {
 	boot bench-iommu distribution --iommu "${arguments[@]}" --test "bench-strict=bench-ioctl strict $seconds" \
 		--test "bench-lazy=bench-ioctl lazy $seconds"
 	if compiled_in >/dev/null 2>&1; then
-		boot bench-compiled-in distribution --transport compiled-in "${arguments[@]}" \
+		boot bench-compiled-in distribution --transport qemu "${arguments[@]}" \
 			--test "bench-compiled-in=bench-ioctl off $seconds"
 	else
 		echo "ok - bench-compiled-in # SKIP no QEMU with the device compiled in (make qemu builds it)"

@@ -200,7 +200,8 @@ start_server() {
 		sleep 0.05
 	done
 	[ -S "$socket" ] || die "gtu serve does not listen: $(cat "$log")"
-	json='{"driver":"vfio-user-pci","socket":{"type":"unix","path":"'"$socket"'"}}'
+	# a read comes after all writes before it: a quarter of a million, if the driver clears aperture memory
+	json='{"driver":"vfio-user-pci","x-msg-timeout":60000,"socket":{"type":"unix","path":"'"$socket"'"}}'
 }
 # attach NAME OPTIONS: adds a device
 attach() {

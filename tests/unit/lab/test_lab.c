@@ -2,9 +2,24 @@
 /* The laboratory as a whole: oracles, conservation, the warp language, machine files, units. */
 #include <sys/stat.h>
 
+#include "firmware-model/lab/engine/context.h"
 #include "firmware-model/lab/kernels/kernels.h"
 #include "firmware-model/lab/oracle/oracle.h"
 #include "lab_test.h"
+
+#ifdef LAB_ASAN
+#include <sanitizer/asan_interface.h>
+#endif
+
+/* The sanitizer keeps no second stack for each of a thousand warps. */
+TEST(one_stack_a_program)
+{
+#ifdef LAB_ASAN
+	CHECK(!__asan_get_current_fake_stack());
+#else
+	SKIP("the build has no AddressSanitizer");
+#endif
+}
 
 /* ---- Oracles ----------------------------------------------------------------------------------- */
 

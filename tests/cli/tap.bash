@@ -430,7 +430,7 @@ finish() {
 	exit $((failed != 0))
 }
 
-# with a function of the same name, a script's checks would report to nobody
+# a script's own function of the same name would take what its checks report
 mapfile -t own < <(compgen -A function)
 readonly -f "${own[@]}"
 own=$(grep -oE "^[ \t]*($(IFS='|'; echo "${own[*]}")) ?\(\)" "$script") && broken "it defines $own, which is the harness's"

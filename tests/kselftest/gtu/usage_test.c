@@ -148,7 +148,7 @@ static int worker_start(struct worker *w, uint32_t queues)
 
 /*
  * Wait until the first queue of one of the others has fetched @most jobs, or @least if that takes more
- * than 10 s: an emulated IOMMU can make a job take a hundred times as long. Return false after 60 s.
+ * than 10 s: behind an emulated IOMMU, a job takes much longer. Return false after 60 s.
  */
 static bool one_reaches(const struct worker *w, uint32_t least, uint32_t most)
 {

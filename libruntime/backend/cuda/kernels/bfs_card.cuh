@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Breadth-first search, its large top-down steps, and steps bottom-up over lists on the card, in place. A large top-down step
+ * Parts of breadth-first search: large top-down steps, and steps bottom-up over lists on the card, in place. A large top-down step
  * only sets bits of visited vertices; levels and the next frontier follow from the bits that changed (bfs_settle). Bottom-up, a
  * lane searches the first entries of a list, some lanes together the next ones, and a warp the rest of long lists.
  */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parts of breadth-first search: large top-down steps, and steps bottom-up over lists on the card, in place. A large top-down step
- * only sets bits of visited vertices; levels and the next frontier follow from the bits that changed (bfs_settle). Bottom-up, a
- * lane searches the first entries of a list, some lanes together the next ones, and a warp the rest of long lists.
+ * Parts of breadth-first search: large top-down steps, and steps bottom-up over lists on the card, in place. A large step
+ * top-down only sets bits of visited vertices; levels and the next frontier follow from the bits that changed
+ * (bfs_settle). Bottom-up, a lane searches the first entries of a list, some lanes together the next ones, and a warp
+ * the rest of long lists.
  */
 #ifndef GTU_CUDA_BFS_CARD_CUH
 #define GTU_CUDA_BFS_CARD_CUH

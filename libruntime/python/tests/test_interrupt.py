@@ -82,11 +82,12 @@ with gtu.device() as dev:
                                                str(g.m)])
 
     def test_generating_ends(self):
+        # no larger graph: AddressSanitizer writes an eighth of the size when memory is allocated and freed
         code, out, err = self.end_of("""
 import gtu
 try:
     print("now", flush=True)
-    gtu.generate("kronecker", scale=27)
+    gtu.generate("kronecker", scale=25)
 except KeyboardInterrupt:
     print("interrupted", gtu.generate("road", scale=4).n)
 """)

@@ -9,16 +9,6 @@
 
 #ifdef LAB_ASAN
 #include <sanitizer/asan_interface.h>
-
-/*
- * Newer compilers, to find uses of a frame after its return, give each program megabytes of other frames: to map
- * them takes many times as long as the program.
- */
-__attribute__((visibility("default"))) const char *__asan_default_options(void);
-const char *__asan_default_options(void)
-{
-	return "detect_stack_use_after_return=0";
-}
 #else
 #define ASAN_UNPOISON_MEMORY_REGION(at, bytes) ((void)(at), (void)(bytes))
 #endif

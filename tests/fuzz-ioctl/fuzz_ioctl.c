@@ -39,7 +39,7 @@ struct note {
 };
 
 static struct shared {
-	unsigned kept, gains, runs, next, stop, begin;
+	unsigned kept, gains, runs, killed, next, stop, begin;
 	struct fuzz_program corpus[CORPUS];
 } *shared;
 
@@ -251,6 +251,7 @@ static void work(unsigned who)
 		}
 	}
 	fuzz_lane_end();
+	__atomic_fetch_add(&shared->killed, fuzz_lane_killed(), __ATOMIC_RELAXED);
 	_exit(WORKER_DONE);
 }
 
@@ -340,6 +341,7 @@ static bool print_result(bool sound)
 	if (sound && covered && opt.places)
 		sound = fuzz_cover_write(opt.places, "gtu");
 	sound = sound && nothing_left();
+	printf("# %u programs were still running after 20 s and were ended by SIGKILL\n", shared->killed);
 	printf("1..1\n%s 1 - %u programs in %.0f s on Linux %s, %s coverage\n", sound ? "ok" : "not ok", shared->runs, opt.seconds, where.release,
 	       covered ? "with" : "without");
 	return sound;

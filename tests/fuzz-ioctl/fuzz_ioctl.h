@@ -88,11 +88,13 @@ void fuzz_ioctl(const struct fuzz_call *c, struct gtu_hw_desc *desc);
  * fuzz_lane.c: run programs in a child, which is replaced after some programs or when one ends it.
  * Call fuzz_lane_open() once in each process that runs programs. fuzz_run() and fuzz_lane_end(),
  * which ends the current child, return false if the child does not end, even by SIGKILL (or cannot
- * be forked).
+ * be forked). fuzz_lane_killed() is the number of programs so far that only SIGKILL ended, after
+ * 20 s.
  */
 bool fuzz_lane_open(const char *const device[2]);
 bool fuzz_run(const struct fuzz_program *p, bool may_reset);
 bool fuzz_lane_end(void);
+unsigned fuzz_lane_killed(void);
 
 /*
  * fuzz_cover.c. Call fuzz_cover_share() once, before any fork: all processes share the coverage.

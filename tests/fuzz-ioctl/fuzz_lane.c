@@ -24,7 +24,7 @@ static struct lane {
 } *lane;
 static volatile sig_atomic_t died;
 static pid_t child;
-static unsigned ran;
+static unsigned ran, killed;
 static const char *const *devices;
 
 static long futex(uint32_t *word, int op, uint32_t value, const struct timespec *limit)
@@ -108,10 +108,19 @@ bool fuzz_run(const struct fuzz_program *p, bool may_reset)
 	/* if the child has died, set `done` again: `go` has changed since */
 	if (died)
 		child_ended(0);
-	while ((done = __atomic_load_n(&lane->done, __ATOMIC_ACQUIRE)) != lane->go)
-		if (futex(&lane->done, FUTEX_WAIT, done, &limit) && errno == ETIMEDOUT && !fuzz_lane_end())
+	while ((done = __atomic_load_n(&lane->done, __ATOMIC_ACQUIRE)) != lane->go) {
+		if (!futex(&lane->done, FUTEX_WAIT, done, &limit) || errno != ETIMEDOUT)
+			continue;
+		killed++;
+		if (!fuzz_lane_end())
 			return false;
+	}
 	return !died || fuzz_lane_end();
+}
+
+unsigned fuzz_lane_killed(void)
+{
+	return killed;
 }
 
 bool fuzz_lane_open(const char *const device[2])

@@ -14,7 +14,7 @@
 #                      $GTU_QEMU, $GTU_QEMU_ARM64 [vfio-user]
 #   --devices N        N devices in all; all but the first have no options
 #   --no-device        no device for --serve
-#   --limit S          time limit of the guest in seconds [300]; --test-limit S: of each test [60]
+#   --limit S          time limit of the guest in seconds [1200]; --test-limit S: of each test [240]
 #   --mem SIZE         the guest's memory [512M]; --cpus N [2]; --cpu MODEL of x86 [QEMU's default]
 #   --ids VENDOR:DEVICE  PCI ids of the first device, in hexadecimal, as a board may have them; by QEMU, over vfio-user
 #   --ports            devices are in hotplug slots: gtu0, gtu1, ... behind port0, port1, ...
@@ -41,7 +41,7 @@
 set -u
 . "$(dirname "$0")/common.sh"
 
-gtu=$root/build/gtu limit=300 test_limit=60 mem=512M cpus=2 cpu= name=run kernel=distribution
+gtu=$root/build/gtu limit=1200 test_limit=240 mem=512M cpus=2 cpu= name=run kernel=distribution
 devices=1 iommu= share= notes= shell= console= device=1 system= power_resources= ports= absent= monitor= word= s3= transport=vfio-user ids=
 serve=() also=() initrd=()
 while [ $# -gt 0 ]; do
@@ -188,7 +188,7 @@ second=(-serial chardev:out)
 	-device ivshmem-plain,memdev=notes)
 # start_server NAME OPTIONS: starts a gtu serve; sets started_pid to its process and json to its QEMU device
 start_server() {
-	local socket=$scratch/$1 log=$dir/$1.log
+	local socket=$scratch/$1 log=$dir/$1.log timeout=60000
 	shift
 
 	# --foreground: otherwise timeout also sends SIGCONT, which can hang the leak sanitizer at exit
@@ -201,7 +201,8 @@ start_server() {
 	done
 	[ -S "$socket" ] || die "gtu serve does not listen: $(cat "$log")"
 	# a read comes after all writes before it: a quarter of a million, if the driver clears aperture memory
-	json='{"driver":"vfio-user-pci","x-msg-timeout":60000,"socket":{"type":"unix","path":"'"$socket"'"}}'
+	[[ $* != *die-at* ]] || timeout=5000
+	json='{"driver":"vfio-user-pci","x-msg-timeout":'$timeout',"socket":{"type":"unix","path":"'"$socket"'"}}'
 }
 # attach NAME OPTIONS: adds a device
 attach() {

@@ -8,6 +8,7 @@ from test_life import BATCH, PIECE, batch, still
 
 UNIT, ROOT, CONTEXT, PAGES = 0xfed90000, 0x700000, 0x701000, 0x710000
 GLOBAL_COMMAND, GLOBAL_STATUS, ROOT_ADDRESS, CONTEXT_COMMAND, FAULTS, INVALIDATE_IOTLB = 0x18, 0x1c, 0x20, 0x28, 0x34, 0xf8
+FAULT_RECORD = 0x220
 
 
 class Iommu:
@@ -101,19 +102,28 @@ def unmap_during_job(m, g, q):
 
 @test_iommu
 def fault_interrupts_while_the_device_works(m, g, q):
-    # every access faults with the IOMMU's interrupt enabled: translation needs the big lock, which the thread must not take
+    # every copy faults at its end with the IOMMU's interrupt enabled: translation needs the big lock, which the thread must
+    # not take
     m.store(UNIT + 0x3c, 4, 0x41)
     m.store(UNIT + 0x40, 4, 0xfee00000)
     m.store(UNIT + 0x38, 4, 0)
-    nowhere, target = g.region(SOURCE, PIECE, READ), g.region(TARGET, PIECE)
-    for _ in range(BATCH):
-        q.put(COPY, (nowhere, PIECE, 0), (target, PIECE, 0))
-    q.ring()
-    while q.completion(BATCH - 1) is None:
+    g.iommu.map(SOURCE, SOURCE, PIECE - 4096, 1)
+    g.iommu.map(TARGET, TARGET, PIECE)
+    g.iommu.forget()
+    batch(g, q)
+    faults = []
+
+    def last():
         assert g.r32(MAGIC) == 0x31555447
         g.w64(SCRATCH, 1)
+        faults.append(m.load(UNIT + FAULTS, 4) & 2)
+        # the IOMMU interrupts again after both are cleared
+        m.store(UNIT + FAULT_RECORD + 12, 4, 1 << 31)
         m.store(UNIT + FAULTS, 4, 0xff)
-    q.completion(BATCH - 1).expect(DMA)
+        return q.completion(BATCH - 1)
+    wait("the last of the batch", last).expect(DMA, operand=0)
+    assert len(faults) > 1, "the batch ended too early for this check"
+    assert any(faults), "the IOMMU recorded no fault"
 
 
 @test

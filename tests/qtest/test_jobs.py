@@ -7,9 +7,15 @@ from suite import test_on
 RAM_END = 128 << 20
 
 
+def words(length):
+    """Bytes that are different in every page: each word of 4 is its position."""
+    return pack(f"{length // 4}I", *range(length // 4))
+
+
 def data(g, length=4096):
     """Fill source and target; returns the keys of their regions."""
-    g.m.write(SOURCE, bytes(i * 7 & 0xff for i in range(length)))
+    g.m.write(SOURCE, words(length))
+    g.m.fill(TARGET, length, 0xee)
     return g.region(SOURCE, length, READ), g.region(TARGET, length)
 
 
@@ -36,7 +42,7 @@ def through_page_lists(m, g, q):
     m.write(chunks + 4096, pack("700Q", *pages))
     source = g.region(SOURCE, 700 * 4096 - 96, READ)
     target = g.region(chunks, 700 * 4096 - 96, levels=2, offset=96)
-    m.write(SOURCE, bytes(range(256)) * (700 * 16))
+    m.write(SOURCE, words(700 * 4096))
     q.run(COPY, (source, 700 * 4096 - 96, 0), (target, 700 * 4096 - 96, 0)).expect(OK)
     got = b"".join(m.read(p, 4096) for p in pages)
     assert got[96:] == m.read(SOURCE, 700 * 4096 - 96) and not any(got[:96])

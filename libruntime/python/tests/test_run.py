@@ -286,13 +286,16 @@ class Devices(unittest.TestCase):
         dev.close()
 
     def test_several_threads(self):
-        g, failed = simple(scale=9), []
+        g, results = simple(scale=9), []
         expected = gtu.run(g, "bfs", source=1, unit="none").values
 
         def some(dev):
-            for _ in range(5):
-                if (gtu.run(g, "bfs", source=1, device=dev).values != expected).any():
-                    failed.append(1)
+            try:
+                for _ in range(5):
+                    np.testing.assert_array_equal(gtu.run(g, "bfs", source=1, device=dev).values, expected)
+                    results.append("equal")
+            except BaseException as e:  # an exception ends only the thread
+                results.append(e)
 
         with gtu.device() as dev:
             threads = [threading.Thread(target=some, args=(dev,)) for _ in range(4)]
@@ -300,7 +303,7 @@ class Devices(unittest.TestCase):
                 t.start()
             for t in threads:
                 t.join()
-        self.assertEqual(failed, [])
+        self.assertEqual(results, ["equal"] * 20)
 
     def test_one_in_use_is_not_closed(self):
         with contextlib.ExitStack() as stack:

@@ -136,6 +136,6 @@ injected_bugs_guest() {
 # vfio_guest: assigns the device to a program by VFIO, with an IOMMU.
 vfio_guest() {
 	make_graph
-	boot vfio distribution --iommu --mem 1G --limit 900 --test-limit 400 --file "$here/programs/vfio:/usr/bin/vfio" \
+	boot vfio distribution --iommu --mem 1G --test-limit 400 --file "$here/programs/vfio:/usr/bin/vfio" \
 		--test "vfio=vfio bringup" --test "rescan=vfio rescan"
 }

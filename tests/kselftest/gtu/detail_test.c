@@ -211,11 +211,14 @@ TEST_F(detail, waits_kick_streams)
 TEST_F(detail, signal_ends_wait_any)
 {
 	struct sigaction act = { .sa_handler = nothing };
-	struct itimerval soon = { .it_value = { .tv_usec = 50000 } };
+	/* repeated, because a signal before the wait does not end it */
+	struct itimerval soon = { .it_interval = { .tv_usec = 50000 }, .it_value = { .tv_usec = 50000 } };
+	const struct itimerval never = { 0 };
 
 	sigaction(SIGALRM, &act, NULL);
 	setitimer(ITIMER_REAL, &soon, NULL);
 	EXPECT_EQ(EINTR, wait_any(&self->q, 0, now_ns() + 20 * SECOND));
+	setitimer(ITIMER_REAL, &never, NULL);
 }
 
 /* The driver's region for the parameter blocks of a queue ends with the queue. */

@@ -205,6 +205,7 @@ TEST_F_TIMEOUT(move, under_jobs, 60)
 	TH_LOG("%u moves, %u jobs, %u of them during a move", m.moves, ok + refused, refused);
 	EXPECT_EQ(0u, m.failed);
 	EXPECT_LT(0u, m.moves);
+	EXPECT_LT(0u, ok);
 	EXPECT_EQ(GTU_CPL_OK, copy_out_later(&self->q, self->key, self->out_key));
 	EXPECT_TRUE(is_pattern(self->out));
 }

@@ -223,20 +223,20 @@ TEST_F(queue, wait_many)
 {
 	struct waiter w[5];
 	static const uint32_t index[5] = { 3, 1, 4, 0, 2 };
-	uint64_t start;
+	uint64_t submitted[5];
 	unsigned int i;
 
 	for (i = 0; i < 5; i++)
 		start_waiter(&w[i], &self->q, index[i], now_ns() + 10 * SECOND);
 	usleep(150000);
-	start = now_ns();
 	for (i = 0; i < 5; i++) {
+		submitted[i] = now_ns();
 		submit(&self->q, &NO_JOB);
 		usleep(20000);
 	}
 	for (i = 0; i < 5; i++) {
 		EXPECT_EQ(0, join_waiter(&w[i]));
-		EXPECT_LE(start, w[i].returned_ns);
+		EXPECT_LE(submitted[index[i]], w[i].returned_ns);
 	}
 }
 
@@ -272,7 +272,9 @@ TEST_F(queue, wait_is_interrupt_driven)
 TEST_F(queue, wait_signal)
 {
 	struct sigaction act = { .sa_handler = nothing, .sa_flags = SA_RESTART };
-	struct itimerval soon = { .it_value = { .tv_usec = 50000 } };
+	/* repeated, because a signal before the wait does not end it */
+	struct itimerval soon = { .it_interval = { .tv_usec = 50000 }, .it_value = { .tv_usec = 50000 } };
+	const struct itimerval never = { 0 };
 	unsigned int i;
 
 	for (i = 0; i < 5; i++) {
@@ -281,6 +283,7 @@ TEST_F(queue, wait_signal)
 		EXPECT_EQ(EINTR, queue_wait(&self->q, 0, GTU_WAIT_FOREVER));
 		act.sa_flags = 0;
 	}
+	setitimer(ITIMER_REAL, &never, NULL);
 }
 
 /* A process in an unlimited wait can be killed. */

@@ -51,7 +51,9 @@ TEST_F(stream, records)
 TEST_F(stream, waits)
 {
 	struct sigaction act = { .sa_handler = nothing, .sa_flags = SA_RESTART };
-	struct itimerval soon = { .it_value = { .tv_usec = 30000 } };
+	/* repeated, because a signal before the wait does not end it */
+	struct itimerval soon = { .it_interval = { .tv_usec = 30000 }, .it_value = { .tv_usec = 30000 } };
+	const struct itimerval never = { 0 };
 	volatile struct gtu_hw_ring *ring = (void *)self->memory;
 	struct gtu_hw_desc d = stream_job(self->memory, self->key);
 	unsigned int i, at_once = 0;
@@ -88,6 +90,7 @@ TEST_F(stream, waits)
 	sigaction(SIGALRM, &act, NULL);
 	setitimer(ITIMER_REAL, &soon, NULL);
 	EXPECT_EQ(EINTR, wait_stream(&self->q, index, RECORDS, GTU_WAIT_FOREVER));
+	setitimer(ITIMER_REAL, &never, NULL);
 	/* a reset drops the stream */
 	EXPECT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_RESET));
 	/* an error ends it */

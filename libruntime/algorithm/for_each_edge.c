@@ -68,6 +68,15 @@ int gtu_alg_fail_edge(struct gtu_alg *a, const struct gtu_graph *g, uint64_t edg
 			(unsigned long long)g->n);
 }
 
+int gtu_alg_fail_target(struct gtu_alg *a, const struct gtu_alg_work *w, uint64_t edge, uint64_t target)
+{
+	if (gtu_graph_target(w->g, edge) >= w->targets)
+		return gtu_alg_bad_edge(a, w->g, edge);
+	return gtu_fail(a->err, GTU_ERR_FAIL,
+			"the unit returned edge %llu to vertex %llu, but there are %llu vertices: it cannot be trusted",
+			(unsigned long long)edge, (unsigned long long)target, (unsigned long long)w->targets);
+}
+
 static int for_each_plain(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges,
 		       const struct gtu_alg_frontier *f, gtu_alg_edge_fn *visitor, void *context)
 {
@@ -279,7 +288,7 @@ static int weave(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, unsigne
 			if (gtu_unlikely(eid[lane] >= g->m || vid[lane] >= g->n))
 				return gtu_alg_fail_edge(a, g, eid[lane], vid[lane]);
 			if (gtu_alg_beyond(edges, target[lane]))
-				return gtu_alg_bad_edge(a, g, eid[lane]);
+				return gtu_alg_fail_target(a, &edges->w, eid[lane], target[lane]);
 			rc = gtu_alg_put(edges, vid[lane], target[lane], eid[lane], weight[lane], visitor, context);
 		}
 		if (!rc && more)

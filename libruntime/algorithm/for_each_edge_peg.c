@@ -98,7 +98,7 @@ static int take_record(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, c
 		if (gtu_unlikely(edge >= w->g->m || source >= w->g->n))
 			return gtu_alg_fail_edge(a, w->g, edge, source);
 		if (gtu_alg_beyond(edges, target))
-			return gtu_alg_bad_edge(a, w->g, edge);
+			return gtu_alg_fail_target(a, w, edge, target);
 		rc = gtu_alg_put(edges, source, target, edge, weight, visitor, context);
 	}
 	/* what the visitor pushes belongs to the engine of this record */

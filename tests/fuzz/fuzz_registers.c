@@ -13,6 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	};
 	struct fuzz_input in = { data, size };
 	struct fuzz_host h;
+	static const uint8_t bars[] = { GTU_BAR_REGS, GTU_BAR_MSIX, GTU_BAR_DOORBELL, GTU_BAR_APERTURE };
 	unsigned steps;
 
 	fuzz_open(&h, &small);
@@ -27,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		switch (what >> 2 & 15) {
 		case 0 ... 2:
-			gtu_dev_read(h.dev, what >> 6, offset, bytes);
+			gtu_dev_read(h.dev, bars[what >> 6], offset, bytes);
 			break;
 		case 3 ... 4:
 			gtu_dev_write(h.dev, GTU_BAR_REGS, offset, bytes, fuzz_number(&in, 8));

@@ -6,6 +6,9 @@
 #ifndef GTU_LIBRARY_H
 #define GTU_LIBRARY_H
 
+#include <signal.h>
+#include <sys/resource.h>
+
 #include "gtu/gtu.h"
 #include "tests/unit/test.h"
 
@@ -25,6 +28,17 @@ static struct gtu_error err __attribute__((unused));
 			test_fail(__FILE__, __LINE__, "%s gave %d \"%s\", expected %d and \"%s\"", #call, rc_, \
 				  err.text, code_, words);                                         \
 	} while (0)
+
+/* Refuse writes beyond @bytes of a file, as a full disk does; RLIM_INFINITY: no more. */
+static inline void limit_files(rlim_t bytes)
+{
+	struct rlimit limit;
+
+	signal(SIGXFSZ, SIG_IGN);
+	CHECK(!getrlimit(RLIMIT_FSIZE, &limit));
+	limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+	CHECK(!setrlimit(RLIMIT_FSIZE, &limit));
+}
 
 static inline void release_graph(void *g)
 {

@@ -316,6 +316,7 @@ TEST(events_of_disabled_queues_and_late_rings)
 TEST(halves_of_registers)
 {
 	struct fx *f = fx_open(NULL, 1);
+	const uint64_t caps = fx_reg(f, GTU_REG_CAPS, 8), result = fx_reg(f, GTU_REG_MBOX_RESULT(1), 8);
 
 	/* a latch serves only the next read */
 	fx_reg(f, GTU_REG_SCRATCH, 4);
@@ -327,6 +328,9 @@ TEST(halves_of_registers)
 	fx_put(f, GTU_REG_CAPS + 4, 4, 5);
 	fx_put(f, GTU_REG_MBOX_RESULT(1), 8, 5);
 	CHECK_EQ(fx_reg(f, GTU_REG_ERROR, 4), 0);
+	CHECK_EQ(fx_reg(f, GTU_REG_CAPS, 8), caps);
+	CHECK_EQ(fx_reg(f, GTU_REG_MBOX_RESULT(1), 8), result);
+	CHECK(caps && caps != 5 && caps >> 32 != 5 && result != 5);
 }
 
 TEST(errors_of_registers)

@@ -57,7 +57,8 @@ static const struct gtu_generate_options kinds[] = {
 	{ .kind = GTU_GEN_DELAUNAY, .n = 9001 },
 	{ .kind = GTU_GEN_PLANAR, .n = 9001 },
 	{ .kind = GTU_GEN_ROAD, .n = 9001 },
-	{ .kind = GTU_GEN_FEM3D, .n = 9001 },
+	/* not all 26 neighbours of a node, which do not depend on the seed */
+	{ .kind = GTU_GEN_FEM3D, .n = 9001, .degree = 20 },
 };
 #define KINDS (LENGTH(kinds))
 
@@ -77,9 +78,21 @@ TEST(output_depends_on_seed_not_on_threads)
 		check_symmetric(a);
 		o.seed = 8;
 		c = generate(o);
-		CHECKF(c->m != a->m || memcmp(a->col, c->col, a->m * a->edge_bytes) ||
-		       memcmp(a->weight, c->weight, a->m * 4), "%s: two seeds, one graph", a->name);
+		CHECKF(c->m != a->m || memcmp(a->row, c->row, (a->n + 1) * 8) || memcmp(a->col, c->col, a->m * a->edge_bytes),
+		       "%s: two seeds, the same edges", a->name);
 	}
+}
+
+/* All nodes of a full mesh have the same neighbours, but other weights. */
+TEST(weights_depend_on_seed)
+{
+	struct gtu_generate_options o = { .kind = GTU_GEN_FEM3D, .n = 1000, .seed = 7, .random_weights = 100 };
+	struct gtu_graph *a = generate(o), *b;
+
+	o.seed = 8;
+	b = generate(o);
+	CHECK(a->m == b->m && !memcmp(a->col, b->col, a->m * a->edge_bytes));
+	CHECK(memcmp(a->weight, b->weight, a->m * 4));
 }
 
 TEST(random_weights_in_range_and_symmetric)

@@ -59,7 +59,9 @@ TEST(many_names)
 	const char *path = in_tmp("many.txt");
 	FILE *f = fopen(path, "w");
 	struct gtu_graph *g;
-	char name[32];
+	char name[32], want[32];
+	const char *found;
+	size_t bytes;
 	uint64_t v;
 
 	for (unsigned i = 0; i < 20000; i++)
@@ -70,7 +72,12 @@ TEST(many_names)
 	for (unsigned i = 0; i < 20000; i += 997) {
 		snprintf(name, sizeof(name), "vertex-%u", i);
 		OK(gtu_graph_vertex_by_name(g, name, &v, &err));
+		found = gtu_graph_vertex_name(g, v, &bytes);
+		CHECK(bytes == strlen(name) && !memcmp(found, name, bytes));
 		CHECK(g->row[v + 1] - g->row[v] == 1);
+		snprintf(want, sizeof(want), "vertex-%u", (i * 7 + 1) % 20000);
+		found = gtu_graph_vertex_name(g, gtu_graph_target(g, g->row[v]), &bytes);
+		CHECK(bytes == strlen(want) && !memcmp(found, want, bytes));
 	}
 }
 

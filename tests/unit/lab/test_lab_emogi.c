@@ -31,6 +31,7 @@ TEST(every_variant_matches_the_reference)
 				for (x = 0; x < LAB_VARIANTS; x++) {
 					struct lab_emogi config = { x, a, g, 5, 4, bytes == 4, bytes == 8 };
 
+					memset(result, 0xab, sizeof(result));
 					CHECKF(!lab_emogi_run(&v100, &config, NULL, result, &s, &err), "%s", err.text);
 					CHECK(s.lab.uvm_evictions > 0 || bytes == 8 || g->m * 4 <= 16384);
 					CHECKF(same(g, what[a], 5, 4, result), "%s %s of %u bytes on %s differs", lab_emogi_variant_name[x],
@@ -52,6 +53,7 @@ TEST(subway_matches_the_reference)
 	for (a = 0; a < 3; a++) {
 		struct lab_subway config = { a, g, 5, 1 << 20, 94, false };
 
+		memset(result, 0xab, sizeof(result));
 		CHECKF(!lab_subway_run(&v100, &config, NULL, result, &whole, &err), "%s", err.text);
 		CHECKF(same(g, what[a], 5, 0, result), "%s differs", lab_emogi_algorithm_name[a]);
 		CHECK_EQ(whole.parts, whole.iterations);
@@ -60,6 +62,7 @@ TEST(subway_matches_the_reference)
 		CHECK(whole.edges >= (a == LAB_EMOGI_CC ? g->m : 1) && whole.cpu_cycles && whole.copy_cycles);
 		config.memory = 2048;
 		config.apart = true;
+		memset(result, 0xab, sizeof(result));
 		CHECKF(!lab_subway_run(&v100, &config, NULL, result, &parts, &err), "%s", err.text);
 		CHECKF(same(g, what[a], 5, 0, result), "%s in parts differs", lab_emogi_algorithm_name[a]);
 		CHECK(parts.parts > 2 * parts.iterations);
@@ -95,6 +98,7 @@ TEST(request_sizes_match_the_paper)
 	for (x = 0; x < LAB_VARIANTS; x++) {
 		struct lab_emogi config = { x, LAB_EMOGI_BFS, g, 1, 0, false, x == LAB_NAIVE };
 
+		memset(result, 0xab, sizeof(result));
 		CHECKF(!lab_emogi_run(&v100, &config, NULL, result, &s, &err), "%s", err.text);
 		for (i = 0; i < LAB_SIZES; i++)
 			CHECKF(s.lab.link_request[i] == want[x][i], "%s: %llu requests of %u bytes", lab_emogi_variant_name[x],
@@ -170,6 +174,7 @@ TEST(atomics_can_be_timed_as_loads)
 
 	CHECKF(!lab_machine_set(&load, "sm.atomics=load", &err), "%s", err.text);
 	CHECKF(!lab_emogi_run(&block, &config, NULL, result, &a, &err), "%s", err.text);
+	memset(result, 0xab, sizeof(result));
 	CHECKF(!lab_emogi_run(&load, &config, NULL, result, &l, &err), "%s", err.text);
 	CHECKF(same(g, LAB_RANKS, 0, 2, result), "ranks differ");
 	CHECK(a.lab.accesses[LAB_ATOMIC] > 0);

@@ -128,6 +128,7 @@ TEST(results_are_equal_with_and_without_iru)
 				struct lab_iru_config config = { a, g, 3, 3, with, with, lab_iru_published, LAB_IRU_TIMEOUT, with, { false, false }, NULL, false };
 
 				memset(&c, 0, sizeof(c));
+				memset(result, 0xab, sizeof(result));
 				CHECKF(!lab_iru_run(&m, &config, NULL, result[with], &s, &c, &err), "%s %s: %s", g->name,
 				       lab_iru_algorithm_name[a], err.text);
 				CHECKF(same(g, what[a], config.source, config.iterations, result[with]), "%s %s differs on %s", lab_iru_algorithm_name[a],

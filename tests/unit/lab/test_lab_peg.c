@@ -337,6 +337,8 @@ static void algorithms(const struct gtu_graph *g, uint32_t source, uint32_t targ
 				config.peg.balance_lists = small;
 				config.peg.entries = small ? 3 : 24;
 				config.worklist_bytes = small ? 256 : 48 << 10;
+				memset(r.value, 0xab, 4 * g->n);
+				memset(r.score, 0xab, 4 * g->n);
 				CHECKF(!lab_pg_run(&machine, &config, NULL, &r, &err), "%s, %s: %s", lab_pg_algorithm_name[a],
 				       lab_pg_strategy_name[s], err.text);
 				check_result(g, &config, &r);

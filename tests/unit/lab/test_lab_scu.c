@@ -560,6 +560,7 @@ static void all_variants(const char *machine, const struct gtu_graph *g, uint32_
 				CHECK_EQ(lab_scu_graph_run(&m, &config, NULL, result, &r[w], &err), GTU_ERR_USAGE);
 				continue;
 			}
+			memset(result, 0xab, sizeof(result));
 			CHECKF(!lab_scu_graph_run(&m, &config, NULL, result, &r[w], &err), "%s %s, %s: %s", g->name,
 			       lab_iru_algorithm_name[a], lab_scu_variant_name[w], err.text);
 			CHECKF(same(g, what[a], config.source, config.iterations, result), "%s %s differs with %s", g->name, lab_iru_algorithm_name[a],

@@ -191,6 +191,7 @@ static void all_mappings(const struct lab_machine *m, const struct gtu_graph *g,
 		struct lab_wvr_config config = config_of(g, algorithm, k);
 
 		config.push = push;
+		memset(result, 0xab, sizeof(result));
 		CHECKF(!lab_wvr_run(m, &config, NULL, result, &r, &err), "%s: %s", lab_wvr_mapping_name[k], err.text);
 		CHECKF(same(g, what[algorithm], 3, 2, result), "%s: %s by %s differs", g->name, lab_wvr_algorithm_name[algorithm],
 		       lab_wvr_mapping_name[k]);
@@ -301,6 +302,7 @@ TEST(convolution_and_lookups)
 			struct lab_wvr_config config = config_of(g, a, k);
 
 			config.in = in;
+			memset(result, 0xab, sizeof(result));
 			CHECKF(!lab_wvr_run(&m, &config, NULL, result, &r, &err), "%s", err.text);
 			for (v = 0; v < 16 * g->n; v++)
 				CHECKF(fabsf(((float *)result)[v] - sum[v]) <= 1e-4f * all[v] + 1e-12f, "%s by %s: %d",
@@ -369,6 +371,7 @@ TEST(hash_lookups)
 			CHECK_EQ(lab_wvr_run(&m, &config, NULL, result, &r, &err), GTU_ERR_USAGE);
 			continue;
 		}
+		memset(result, 0xab, sizeof(result));
 		CHECKF(!lab_wvr_run(&m, &config, NULL, result, &r, &err), "%s", err.text);
 		for (i = 0; i < KEYS; i++) {
 			e = result[i];

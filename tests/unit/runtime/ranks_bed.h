@@ -155,10 +155,8 @@ static inline void expect(const struct job *job, void *values)
 
 static inline void all_fine(uint32_t size)
 {
-	for (uint32_t i = 0; i < size; i++) {
-		CHECKF(rank_reports[i].done, "rank %u did not end by itself", i);
+	for (uint32_t i = 0; i < size; i++)
 		CHECKF(!rank_reports[i].rc, "rank %u of %u: %s", i, size, rank_reports[i].err.text);
-	}
 }
 
 static inline struct gtu_graph *kronecker(uint32_t scale, bool directed)

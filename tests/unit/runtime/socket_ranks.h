@@ -28,6 +28,7 @@ struct socket_ranks {
 	unsigned calls, fault_at;	/* the fault is in call number fault_at */
 	enum socket_fault fault;
 	int timeout_ms;
+	unsigned polls, polled;		/* calls that poll an exchange, and exchanges that they completed */
 	/* the exchange under way */
 	const void *const *out;
 	void *const *in;
@@ -131,8 +132,14 @@ static inline int socket_start_all_to_all_v(void *context, const void *const *se
 static inline int socket_finish_all_to_all_v(void *context, int wait, struct gtu_error *e)
 {
 	struct socket_ranks *s = context;
+	int rc;
 
-	return s->out ? socket_finish(s, wait, e) : 1;
+	if (!s->out)
+		return 1;
+	rc = socket_finish(s, wait, e);
+	s->polls += !wait;
+	s->polled += !wait && rc > 0;
+	return rc;
 }
 
 static inline int socket_gather(struct socket_ranks *s, const void *mine, uint64_t bytes, void *all,
@@ -230,6 +237,7 @@ struct rank_report {
 	struct gtu_error err;
 	struct gtu_ranks_traffic traffic;
 	uint64_t first, end, bytes;	/* bytes: growth of the process */
+	unsigned polls, polled;		/* of struct socket_ranks */
 	bool done;
 };
 
@@ -246,12 +254,16 @@ static inline void *shared_memory(uint64_t bytes)
 	return at;
 }
 
-/* Run @fn in @size processes; the fault is in rank @faulty. */
+/*
+ * Run @fn in @size processes; the fault is in rank @faulty. Every rank must report and exit with status 0, except
+ * the faulty one where the fault ends or hangs its process.
+ */
 static inline void run_ranks(uint32_t size, rank_fn *fn, void *context, uint32_t faulty, enum socket_fault fault,
 			     unsigned fault_at)
 {
 	static int pair[SOCKET_RANKS_MAX][SOCKET_RANKS_MAX];
 	pid_t child[SOCKET_RANKS_MAX];
+	int status[SOCKET_RANKS_MAX];
 
 	if (!rank_reports)
 		rank_reports = shared_memory(SOCKET_RANKS_MAX * sizeof(*rank_reports));
@@ -287,6 +299,8 @@ static inline void run_ranks(uint32_t size, rank_fn *fn, void *context, uint32_t
 				else if (a != b)
 					close(pair[a][b]);
 		fn(&ranks, &rank_reports[r], context);
+		rank_reports[r].polls = s.polls;
+		rank_reports[r].polled = s.polled;
 		rank_reports[r].done = true;
 		_exit(0);
 	}
@@ -296,10 +310,17 @@ static inline void run_ranks(uint32_t size, rank_fn *fn, void *context, uint32_t
 				close(pair[a][b]);
 	for (uint32_t r = 0; r < size; r++)
 		if (fault != FAULT_HANGS || r != faulty)
-			waitpid(child[r], NULL, 0);
+			CHECK(waitpid(child[r], &status[r], 0) == child[r]);
 	if (fault == FAULT_HANGS) {
 		kill(child[faulty], SIGKILL);
-		waitpid(child[faulty], NULL, 0);
+		waitpid(child[faulty], &status[faulty], 0);
+	}
+	for (uint32_t r = 0; r < size; r++) {
+		const bool hangs = r == faulty && fault == FAULT_HANGS, dies = r == faulty && fault == FAULT_DIES;
+
+		CHECKF(status[r] == (hangs ? SIGKILL : 0) && (rank_reports[r].done || hangs || dies),
+		       "rank %u of %u ended with wait status 0x%x%s", r, size, (unsigned)status[r],
+		       rank_reports[r].done ? "" : " before it reported");
 	}
 }
 

@@ -196,6 +196,7 @@ static void refuse_each(const struct gpu_algorithm *a)
 		if (!rc)
 			gpu_algorithm_check(a, g, got, want, "an allocation failed");
 	}
+	CHECKF(i > 5, "%s: only %ld allocations", a->name, i - 1);
 	OK(rc);
 	gpu_algorithm_check(a, g, got, want, "without a failure");
 	gtu_close(dev);

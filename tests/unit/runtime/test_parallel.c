@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Teams of threads: every element once, errors, many short loops, more threads than CPUs. */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "libruntime/support/parallel.h"
 #include "tests/unit/test.h"
@@ -8,7 +9,7 @@
 #define N 10000u
 
 static atomic_uint seen[N];
-static atomic_uint thread_mask;
+static atomic_uint thread_mask, entered;
 
 static int see(void *arg, unsigned thread, uint64_t first, uint64_t end)
 {
@@ -16,10 +17,23 @@ static int see(void *arg, unsigned thread, uint64_t first, uint64_t end)
 
 	if (thread >= t->threads || first >= end || end > N)
 		return -1;
-	atomic_fetch_or(&thread_mask, 1u << (thread & 31));
 	for (; first < end; first++)
 		atomic_fetch_add(&seen[first], 1);
 	return 0;
+}
+
+/* Wait, at most a minute, until every thread has a share. */
+static int meet(void *arg, unsigned thread, uint64_t first, uint64_t end)
+{
+	const struct gtu_team *t = arg;
+
+	if (thread >= t->threads || end != first + 1)
+		return -1;
+	atomic_fetch_or(&thread_mask, 1u << thread);
+	atomic_fetch_add(&entered, 1);
+	for (unsigned i = 0; i < 60000 && atomic_load(&entered) < t->threads; i++)
+		usleep(1000);
+	return atomic_load(&entered) == t->threads ? 0 : -1;
 }
 
 static int fail_at_77(void *arg, unsigned thread, uint64_t first, uint64_t end)
@@ -56,6 +70,20 @@ TEST(every_element_once)
 		}
 		gtu_team_end(&t);
 	}
+}
+
+TEST(all_threads_at_the_same_time)
+{
+	struct gtu_team t;
+
+	gtu_team_begin(&t, 7);
+	for (unsigned i = 0; i < 20; i++) {
+		atomic_store(&thread_mask, 0);
+		atomic_store(&entered, 0);
+		CHECK_EQ(gtu_team_loop(&t, 1, meet, &t, t.threads), 0);
+		CHECK_EQ(atomic_load(&thread_mask), (1 << 7) - 1);
+	}
+	gtu_team_end(&t);
 }
 
 /* a share of an earlier loop must not be taken for one of the next */

@@ -83,6 +83,7 @@ static uint64_t order_of_any(const struct bed *b, uint32_t ring_log2, bool slow,
 	CHECKF(!rc, "%s", err.text);
 	OK(gtu_peg_finish(peg, NULL, &err));
 	gtu_peg_close(peg);
+	CHECK(n > 100);
 	return n;
 }
 

@@ -198,12 +198,17 @@ TEST(stalled_ring)
 	CHECK_EQ(t.records, 0);
 }
 
+static bool told;		/* the kernel has ended */
+
+/* Repeatedly, because launch() clears the ring at some time. */
 static void *lie(void *arg)
 {
 	struct gtu_hw_ring *ring = arg;
 
-	usleep(20000);
-	__atomic_store_n(&ring->producer, 1000, __ATOMIC_RELEASE);
+	while (!__atomic_load_n(&told, __ATOMIC_ACQUIRE)) {
+		__atomic_store_n(&ring->producer, 1000, __ATOMIC_RELEASE);
+		usleep(1000);
+	}
 	return NULL;
 }
 
@@ -216,6 +221,7 @@ TEST(invalid_producer_index)
 	begin();
 	CHECK(!pthread_create(&liar, NULL, lie, b.host));
 	t = run((struct stream){ .count = 8, .stride = GTU_WARP_BYTES(1, 0), .a = 64 });
+	__atomic_store_n(&told, true, __ATOMIC_RELEASE);
 	pthread_join(liar, NULL);
 	CHECK_EQ(t.error, 1);
 	CHECK_EQ(t.records, 0);

@@ -3,6 +3,8 @@
  * Tests of gtu serve as a process: jobs over mapped memory, faults, attaching and detaching, its
  * socket.
  */
+#include <stdatomic.h>
+
 #include "vfio_client.h"
 
 static struct reply r;
@@ -355,8 +357,8 @@ TEST(second_connection_is_refused)
 	CHECK_EQ(get_region(first, 0, GTU_REG_MAGIC, 4), GTU_MAGIC);
 }
 
-/* A stranger beside an attached machine: @kind 0 connects, 1 sends garbage, 2 is silent. */
-static void __attribute__((noreturn)) stranger(unsigned kind)
+/* A stranger beside an attached machine, which counts its connections: @kind 0 connects, 1 sends garbage, 2 is silent. */
+static void __attribute__((noreturn)) stranger(unsigned kind, atomic_uint *count)
 {
 	struct header bad = { 1, CMD_VERSION, 0xffffffff, 0, 0 };
 
@@ -364,10 +366,12 @@ static void __attribute__((noreturn)) stranger(unsigned kind)
 	for (;;) {
 		int fd = vfio_user_connect(server_path, WAIT_S);
 
-		if (kind == 1)
-			vfio_user_send(fd, &bad, sizeof(bad), NULL, 0);
-		if (kind == 2)
-			recv(fd, &bad, sizeof(bad), 0);
+		if (fd < 0)
+			continue;
+		/* the server closes a silent one */
+		if (kind == 0 || (kind == 1 && vfio_user_send(fd, &bad, sizeof(bad), NULL, 0)) ||
+		    (kind == 2 && recv(fd, &bad, sizeof(bad), 0) == 0))
+			atomic_fetch_add(count, 1);
 		close(fd);
 	}
 }
@@ -375,28 +379,33 @@ static void __attribute__((noreturn)) stranger(unsigned kind)
 /* Connections of other kinds disturb neither the machine nor its results. */
 TEST(strangers_beside_machine)
 {
+	atomic_uint *count = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid_t child[3];
 	struct machine m;
 	unsigned i;
 
+	CHECK(count != MAP_FAILED);
 	start_machine(&m, NULL);
 	for (i = 0; i < 3; i++) {
 		child[i] = fork();
 		CHECK(child[i] >= 0);
 		if (!child[i])
-			stranger(i);
+			stranger(i, &count[i]);
 	}
-	for (i = 0; i < 50; i++) {
+	for (i = 0; i < 50 || (i < 20000 && (count[0] < 10 || count[1] < 10 || count[2] < 10)); i++) {
 		memset(m.memory + TARGET, 0xaa, DATA);
-		submit_copy(&m, 1 + i * 997);
-		check_copied(&m, 1 + i * 997);
+		submit_copy(&m, 1 + i % 50 * 997);
+		check_copied(&m, 1 + i % 50 * 997);
 		put_region(m.sock, 0, GTU_REG_EVENT_HEAD(0), 4, i + 1);
 	}
 	for (i = 0; i < 3; i++) {
 		kill(child[i], SIGKILL);
 		waitpid(child[i], NULL, 0);
 	}
+	for (i = 0; i < 3; i++)
+		CHECKF(count[i] >= 10, "a stranger of kind %u has connected %u times", i, count[i]);
 	tear_down(&m);
+	munmap(count, 4096);
 }
 
 /* ---- Faults ------------------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Tests of gtu serve against hostile peers: none ends the process, holds it beyond his connection,
- * keeps SIGTERM from ending it within a second, or uses more memory than the stated limits.
+ * keeps SIGTERM from ending it within seconds, or uses more memory than the stated limits.
  */
 #include <netinet/in.h>
 #include <sys/ptrace.h>
@@ -26,7 +26,7 @@ static void check_alive(void)
 	close(sock);
 }
 
-/* SIGTERM ends the server within a second, or longer under sanitizers, but not never. */
+/* SIGTERM ends the server, which takes half a second unless the host is busy, without the peer's help. */
 static void check_ends(void)
 {
 	double start = gtu_now_s();
@@ -35,7 +35,7 @@ static void check_ends(void)
 	kill(server_pid, SIGTERM);
 	status = server_status();
 	CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
-	CHECKF(gtu_now_s() - start < (TEST_CASES(1) ? 1 : 5), "SIGTERM took %.1f s", gtu_now_s() - start);
+	CHECKF(gtu_now_s() - start < 10, "SIGTERM took %.1f s", gtu_now_s() - start);
 	CHECK(access(server_path, F_OK));
 }
 
@@ -288,38 +288,48 @@ TEST(eventfd_filled_after_poll)
 }
 #endif
 
-/* Closing a TCP socket with SO_LINGER waits: 40 of them must not delay SIGTERM by 40 timeouts. */
+#define LINGERING	160u
+
+/*
+ * Closing a TCP socket with SO_LINGER waits: LINGERING of them must not delay SIGTERM by as many of the server's timeouts of
+ * a tenth of a second.
+ */
 TEST(descriptors_whose_close_waits)
 {
 	struct linger linger = { 1, 60 };
 	struct sockaddr_in addr = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	struct header info = { 0, CMD_GET_INFO, sizeof(info), FLAG_NO_REPLY, 0 };
-	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), sock, other[40], fd[40], i;
+	struct header info = { 0, CMD_GET_INFO, sizeof(info), 0, 0 };
+	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), sock, other[LINGERING], fd[LINGERING], little = 4096;
 	static char filler[65536];
 	socklen_t size = sizeof(addr);
+	unsigned i;
 
+	setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &little, sizeof(little));
 	if (bind(listener, (struct sockaddr *)&addr, size) || listen(listener, 40) ||
 	    getsockname(listener, (struct sockaddr *)&addr, &size))
 		SKIP("there is no TCP on the loopback interface: %s", strerror(errno));
 	sock = start_server(NULL);
-	for (i = 0; i < 40; i++) {
+	for (i = 0; i < LINGERING; i++) {
 		fd[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		setsockopt(fd[i], SOL_SOCKET, SO_SNDBUF, &little, sizeof(little));
 		CHECK(!connect(fd[i], (struct sockaddr *)&addr, size));
 		other[i] = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 		setsockopt(fd[i], SOL_SOCKET, SO_LINGER, &linger, sizeof(linger));
 		while (send(fd[i], filler, sizeof(filler), MSG_DONTWAIT) > 0)
 			;
 	}
-	/* the last reference must be the server's */
+	/* the last reference must be the server's, which takes all messages before it polls for signals */
 	kill(server_pid, SIGSTOP);
-	for (i = 0; i < 40; i += 8)
+	CHECK(vfio_user_send(sock, &info, sizeof(info), NULL, 0));
+	info.flags = FLAG_NO_REPLY;
+	for (i = 0; i < LINGERING; i += 8)
 		CHECK(vfio_user_send(sock, &info, sizeof(info), &fd[i], 8));
-	for (i = 0; i < 40; i++)
+	for (i = 0; i < LINGERING; i++)
 		close(fd[i]);
 	kill(server_pid, SIGCONT);
-	usleep(50000);
+	CHECK(receive_reply(sock, &r));
 	check_ends();
-	for (i = 0; i < 40; i++)
+	for (i = 0; i < LINGERING; i++)
 		close(other[i]);
 	close(listener);
 	close(sock);
@@ -348,7 +358,6 @@ TEST(listener_with_full_backlog)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), fd[4], i, status;
-	double start;
 
 	name_socket();
 	end_server();
@@ -360,11 +369,9 @@ TEST(listener_with_full_backlog)
 		if (connect(fd[i], (struct sockaddr *)&addr, sizeof(addr)))
 			CHECK_EQ(errno, EAGAIN);
 	}
-	start = gtu_now_s();
 	spawn_server(server_path, NULL);
-	status = server_status();
+	status = server_status();	/* within WAIT_S */
 	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 1);
-	CHECK(gtu_now_s() - start < 5);
 	for (i = 0; i < 4; i++)
 		close(fd[i]);
 	close(listener);

@@ -605,13 +605,19 @@ TEST(a_limit_ends_a_stream_and_leaves_no_state)
 	same(&want, &got, 6);
 }
 
-/* Overwrite all user memory between steps; guard pages detect accesses outside. */
+/*
+ * Overwrite all user memory between steps; guard pages detect accesses outside. The stream ends, and leaves no state
+ * for a later one.
+ */
 TEST(memory_that_changes_during_the_stream)
 {
+	unsigned status[GTU_CPL_COUNT] = { 0 };
+
 	for (uint64_t seed = 1; seed <= 60; seed++) {
 		uint64_t r = seed;
 		struct gtu_hw_desc d;
 		struct gtu_hw_cpl cpl;
+		struct run after;
 		struct bed b;
 
 		bed_open(&b, NULL, 20000, seed % 2, seed);
@@ -620,10 +626,11 @@ TEST(memory_that_changes_during_the_stream)
 		d.limit = 200;
 		memset(header(&b), 0, 64);
 		fx_submit_to(b.f, 0, &d);
-		for (unsigned step = 0; !fx_poll(b.f, 0, &cpl) && step < 20000; step++) {
+		for (unsigned step = 0; !fx_poll(b.f, 0, &cpl); step++) {
 			struct gtu_hw_ring *h = header(&b);
 			uint32_t *words = (void *)h;
 
+			CHECK(step < 20000);
 			gtu_dev_step(b.f->dev, 1 + test_random(&r) % 200);
 			for (unsigned i = 0; i < 50; i++)
 				b.index[test_random(&r) % b.n] = (uint32_t)test_random(&r);
@@ -633,8 +640,16 @@ TEST(memory_that_changes_during_the_stream)
 			h->consumer += h->producer != h->consumer;
 			fx_doorbell(b.f, 0, GTU_DB_KICK, 1);
 		}
+		status[cpl.status]++;
+		b.n = 512;
+		d = describe(&b, 0, false, 1024);
+		drive(&b, &after, &d, (struct pace){ .budget = 1 << 20 }, seed);
+		CHECK_EQ(after.cpl.status, GTU_CPL_OK);
+		CHECK(after.count >= 512 / 32);
 		test_end(NULL);
 	}
+	CHECK(status[GTU_CPL_OK] > 30 && status[GTU_CPL_INDEX]);
+	CHECK_EQ(status[GTU_CPL_OK] + status[GTU_CPL_INDEX], 60);
 }
 
 TEST(counter_values)

@@ -273,6 +273,8 @@ static void random_cases(unsigned n, uint64_t seed, const struct gtu_dev_config 
 		}
 		test_end(mark);
 	}
+	CHECKF(bed->streams > n && bed->gathers > n, "the device reported %" PRIu64 " streams and %" PRIu64 " gathers",
+	       bed->streams, bed->gathers);
 	gtu_scu_kernels_use(NULL);
 }
 

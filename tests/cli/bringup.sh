@@ -283,15 +283,15 @@ says "gtu bringup skips the aperture that bare.py lacks" "^9 of 11 steps checked
 sed -e 's/^import .*/&, threading/' -e 's/^            self\.work()$/            self.slow()/' -e '/^    def doorbell/i\
     slept = False\
     def slow(self):\
-        threading.Timer(0 if self.slept else 4.3, self.work).start()\
+        threading.Timer(0 if self.slept else 6, self.work).start()\
         self.slept = True\
 ' "$root/tests/tiny/tiny.py" >slow.py
 tiny slow.py
-exits 4 "gtu bringup gives up on a job that takes 4.3 s" gtu bringup --device "socket:$work/tiny" --only dma
+exits 4 "gtu bringup gives up on a job that takes 6 s" gtu bringup --device "socket:$work/tiny" --only dma
 says "gtu bringup reports the completion that did not arrive" "did not arrive in time" "$out"
 end_server
 tiny slow.py
-check "gtu bringup --time-scale 2 waits for it" gtu bringup --device "socket:$work/tiny" --only dma --time-scale 2
+check "gtu bringup --time-scale 4 waits for it" gtu bringup --device "socket:$work/tiny" --only dma --time-scale 4
 end_server
 always
 fails_with 2 "gtu bringup refuses a time scale of 0" "time-scale" gtu bringup --time-scale 0

@@ -61,7 +61,7 @@ holds "GAP has the same sources" grep -q "^gap/bfs d/sources-bfs-uniform.txt -f 
 holds "gpu-compare tries delta steps for GAP" test -e d/gap-sssp-32-uniform.json
 holds "gpu-compare gives GAP a converted graph" grep -q "convert --weights none --quiet d/uniform-10.gtu" calls
 holds "gpu-compare draws the curve" grep -q "<polyline" d/curve.svg
-same "gpu-compare does not repeat stages that are done" <(head -3 calls) before
+holds "gpu-compare does not repeat stages that are done" test "$(grep -cxFf before calls)" = 3
 printf '#!/bin/sh\necho ranks >"$GTU_RANKS"; echo "Average Time: 0.5"\n' >gap/pr
 wc -l <calls >before
 prints "gpu-compare goes on after the crash is repaired" "all stages are done" all

@@ -12,7 +12,7 @@ for file in gtu libgtu.so.1 $([ ! -e "$bin/libgtu-mpi.so.1" ] || echo libgtu-mpi
 	says "$file makes its relocations read-only" "GNU_RELRO" segments
 	says "$file has no executable stack" "GNU_STACK .* RW " segments
 	says "$file has stack protectors" "__stack_chk_fail" symbols
-	says "$file uses checked functions of the C library" "__[a-z]*_chk" symbols
+	says "$file uses checked functions of the C library" "__(f?printf|v?snprintf|memcpy|read)_chk" symbols
 done
 readelf -hW "$bin/gtu" >header
 says "gtu is position-independent" "DYN" header

@@ -55,6 +55,11 @@ fails_with 2 "x" a bash -c 'echo a >&2; exit 1'
 finish
 END
 fails "a function of the harness's name" "^not ok 1 the script is right .*it defines report\(\), which is the harness's" 'report() { :; }' 'check "x" true'
+lines 'report() { :; }' 'check "x" true'
+ln -s "$root" tree
+sed "1s|.*|. tree/tests/cli/tap.bash|" child.sh >relative.sh
+exits 1 "a script that sources the harness by a relative path fails for the same" bash relative.sh
+says "its output names the function" "it defines report\(\), which is the harness's" "$out"
 fails "output that is missing" "^# no line matches: b" 'prints "x" b echo a'
 fails "output with a bad exit status" "^not ok 1 x$" <<'END'
 prints "x" a bash -c 'echo a; exit 1'

@@ -79,6 +79,14 @@ always
 told 1 "too little memory for a graph" "out of memory|not enough memory" "raise the limit \('ulimit -v'\)" \
 	bash -c 'ulimit -v 100000; exec gtu generate kronecker --scale 20 k.gtu'
 holds "gtu generate leaves no file for want of memory" test ! -e k.gtu
+# under lower limits the loader fails first, under higher ones gtu succeeds
+for ((limit = 16000; limit <= 200000; limit += 1000)); do
+	quietly bash -c "ulimit -v $limit; exec gtu info" && break
+	echo "$? $(head -1 "$err")" >>limits
+done
+sed -n '/gtu: .*\(out of\|not enough\) memory/,$p' limits >short
+at_least 4 "$(wc -l <short)" "limits under which gtu info runs out of memory"
+exits 1 "gtu info exits with 1 and reports it under each of them" grep -Ev "^1 gtu: .*(out of|not enough) memory" short
 
 # doctor reports the pinning problems that a run would report
 locked_memory() {
@@ -179,8 +187,8 @@ if [ -S sock ]; then
 	wait_until $server test -s served
 fi
 needs python3
-holds "gtu serve takes over a stale socket" bash -c 'kill -0 "$1" && [ -S sock ]' - "${server:-none}"
-says "gtu serve says what it listens on" "sock" served
+says "gtu serve takes over a stale socket" "waiting for a machine on sock$" served
+check "gtu serve serves on the socket" gtu bringup --device socket:sock --only identity
 always
 [ -z "${server:-}" ] || { kill $server; wait $server; } 2>/dev/null
 

@@ -65,9 +65,10 @@ for document in "$root"/README.md "$root"/Documentation/*.md; do
 done
 check "the documents have at least 12 blocks of output" test $all -ge 12
 
-# the commits of measurements, except those of other projects
-grep -ohE '(gapbs, )?commit [0-9a-f]{7}\b' "$root"/README.md "$root"/Documentation/*.md | sed -n 's/^commit //p' | sort -u >commits
-check "the documents name at least 10 commits" test "$(wc -l <commits)" -ge 10
+# the commits of measurements, except those of other projects: after the word, or a hexadecimal number that is not decimal
+grep -ohP '(gapbs, )?\b(commit [0-9a-f]{7,40}|(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,40})\b' "$root"/README.md "$root"/Documentation/*.md |
+	sed '/^gapbs/d; s/^commit //' | sort -u >commits
+check "the documents name at least 40 commits" test "$(wc -l <commits)" -ge 40
 given "this is no clone with the whole history" test "$(git -C "$root" rev-parse --is-shallow-repository)" = false
 while read -r commit; do
 	check "commit $commit of a document is in the history" git -C "$root" merge-base --is-ancestor "$commit" HEAD

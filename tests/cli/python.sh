@@ -16,7 +16,7 @@ sanitized=()
 if [[ $bin == */san ]]; then
 	# the sanitizers must be loaded first; leak detection is off, because Python itself does not free all memory
 	sanitized=(env GTU_LIBRARY="$bin/libgtu.so.1" ASAN_OPTIONS=detect_leaks=0 \
-		LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so)")
+		LD_PRELOAD="$(gcc -print-file-name=libasan.so)")
 fi
 
 # the module's own tests, each reported as one test

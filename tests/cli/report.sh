@@ -218,6 +218,9 @@ sed 's|"what": "[^:"]*:|"what": "</text><script>alert(3)</script>\\u0000\\ud800 
 sed 's|"graph": "[^"]*"|"graph": "]]></title></svg><script>alert(4)//"|' stat.json >evil3.json
 sed "s|\"device\": \"model\"|\"device\": \"x' onload='alert(5)\"|" ioctl.json >evil4.json
 sed "s|\"name\": \"syscall\"|\"name\": \"\\\\u2028<script>'\"|" ioctl.json >evil5.json
+for name in 1:'<script>alert\(2\)' 2:'<script>alert\(3\)' 2:'<b onclick=x>' 3:'<script>alert\(4\)' 4:'alert\(5\)' 5:'u2028<script>'; do
+	says "evil${name%%:*}.json has '${name#*:}'" "${name#*:}" "evil${name%%:*}.json"
+done
 check "gtu report makes a page of names that are markup" gtu report "$hostile.json" evil[1-5].json -o evil.html
 python "the page of names that are markup is well-formed and runs nothing" look.py evil.html
 says "the page shows the name that is markup as text" "&lt;img src=x onerror=alert\(1\)&gt;&amp;&quot;&#39;\`.gtu" evil.html

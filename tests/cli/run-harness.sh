@@ -53,6 +53,16 @@ says "tests/run runs it under the sanitizers" "^san/$(head -1 list)\$" "$out"
 sed -n 's|^san/cli-|cli/|p' "$out" >scripts
 at_least 5 "$(wc -l <scripts)" "scripts run only with the sanitized tool"
 exits 1 "tests/run leaves out scripts that run with the sanitized tool" grep -xFf scripts "$out"
+# a second run in one tree would remove the logs of the first: in a copy, whose make builds nothing
+mkdir -p tree/build/log bin
+ln -s "$root"/* tree 2>/dev/null
+printf '#!/bin/sh\nexit 1\n' >bin/make
+chmod +x bin/make
+: >tree/build/log/kept
+fails_with 1 "tests/run refuses a second run in one tree" "another tests/run builds here and writes to $PWD/tree/build/log" \
+	env PATH="$PWD/bin:$PATH" flock tree/build/log.lock tree/tests/run unit/test_scu
+holds "tests/run leaves the logs of the first run" test -e tree/build/log/kept
+prints 1 "tests/run runs after the first has ended" "build: make failed" env PATH="$PWD/bin:$PATH" tree/tests/run unit/test_scu
 # packaging/uses: files in a folder, with times of access of this hour and of the one before
 touch used unused "with a space" link-target
 ln -s link-target link

@@ -40,7 +40,7 @@ for unit in none scu-basic scu iru peg weaver; do
 	verified "pagerank runs by $unit" gtu run pagerank g.txt --unit $unit --iterations 30 --damping 0.85 --output pr.$unit --verify
 	holds "ranks by $unit sum to 1" awk '{ s += $2 } END { exit !(NR == 6 && s > 1 - 1e-9 && s < 1 + 1e-9) }' pr.$unit
 	holds "ranks by $unit have 15 characters or more" awk '$2 !~ /^[0-9.e+-]+$/ || length($2) < 15 { bad = 1 } END { exit bad || NR != 6 }' pr.$unit
-	holds "ranks by $unit are those of plain software" awk 'NR == FNR { want[$1] = $2; next }
+	[ $unit = none ] || holds "ranks by $unit are those of plain software" awk 'NR == FNR { want[$1] = $2; next }
 		{ d = want[$1] - $2; if (d < 0) d = -d; if (d > 1e-6 * $2) bad = 1; n++ } END { exit bad || n != 6 }' pr.none pr.$unit
 done
 check "gtu run without --unit runs" gtu run bfs g.txt
@@ -74,17 +74,9 @@ same "bfs --output - prints the result and nothing else" "$out" bfs.want
 cat >check_run.py <<'END'
 import json, sys
 d = json.load(open(sys.argv[1]))
-text = json.dumps(d)
-for key in ("algorithm", "unit", "device", "graph", "vertices", "edges", "iterations"):
-    assert key in text, key
-assert d["algorithm"] == "bfs" and d["unit"] == sys.argv[2], (d["algorithm"], d["unit"])
-def numbers(x):
-    if isinstance(x, dict):
-        for v in x.values(): yield from numbers(v)
-    elif isinstance(x, list):
-        for v in x: yield from numbers(v)
-    elif isinstance(x, (int, float)): yield x
-assert 6 in numbers(d) and 5 in numbers(d)
+want = {"algorithm": "bfs", "unit": sys.argv[2], "device": "none" if sys.argv[2] == "none" else "model", "graph": "g.txt",
+        "vertices": 6, "edges": 5, "iterations": 3}
+assert {key: d.get(key) for key in want} == want, d
 END
 for unit in none scu iru; do
 	check "bfs --json - runs by $unit" gtu run bfs g.txt --source 10 --unit $unit --json -
@@ -102,7 +94,7 @@ printf '%%%%MatrixMarket matrix coordinate pattern general\n0 0 0\n' >novertex.m
 for kind in bfs cc pagerank kc gcn hash; do
 	fails_with 3 "$kind refuses a graph without vertices" "novertex.mtx has no vertices" gtu run $kind novertex.mtx
 done
-exits 3 "gtu run refuses a file that is no graph" gtu run bfs "$0" --source 10
+exits 3 "gtu run refuses a file that is no graph" gtu run bfs "$script" --source 10
 
 # a container's weights were chosen at its creation
 fails_with 2 "gtu run refuses a weight column of a container" "--weights 9: g.gtu is a native container, which has no columns" gtu run sssp g.gtu --source 10 --weights 9
@@ -153,7 +145,7 @@ for unit in none scu-basic scu iru peg weaver; do
 	verified "kc runs by $unit" gtu run kc g.txt --unit $unit --output o --verify
 	same "kc is right by $unit" o kc.want
 	verified "gc runs by $unit" gtu run gc g.txt --unit $unit --output o.$unit --verify
-	same "gc by $unit gives the colours of plain software" o.$unit o.none
+	[ $unit = none ] || same "gc by $unit gives the colours of plain software" o.$unit o.none
 	verified "stcon runs by $unit" gtu run stcon g.txt --source 10 --target 40 --unit $unit --output o --verify
 	says "stcon by $unit prints the path's length" "connected 10 to 40 by a path of 2 edges" "$out"
 	same "stcon is right by $unit" o <(echo 40 2)
@@ -168,7 +160,7 @@ for unit in none scu-basic scu iru peg weaver; do
 	verified "gcn runs by $unit" gtu run gcn g.txt --features 3 --unit $unit --output o --verify
 	holds "gcn by $unit writes three features a vertex" awk 'NF != 4 { bad = 1 } END { exit bad || NR != 6 }' o
 	verified "gcn --undirected runs with weights by $unit" gtu run gcn conv.txt --undirected --features 1 --seed 7 --unit $unit --output c.$unit --verify
-	holds "gcn by $unit is that of plain software" awk 'NR == FNR { want[$1] = $2; next }
+	[ $unit = none ] || holds "gcn by $unit is that of plain software" awk 'NR == FNR { want[$1] = $2; next }
 		{ d = want[$1] - $2; if (d > 1e-12 || d < -1e-12) bad = 1; n++ } END { exit bad || n != 3 }' c.none c.$unit
 	# y1 = 4 x2 + 5 x3, y2 = 4 x1, y3 = 5 x1; z1 = (y2 + y3) / sqrt 2 and z2 = z3 = y1 / sqrt 2
 	holds "gcn by $unit gives both neighbours one value" awk '$1 != 1 { if (n++ && $2 != z) bad = 1; z = $2 } END { exit bad || n != 2 }' c.$unit
@@ -209,7 +201,7 @@ exits 2 "gtu run refuses 0 runs" gtu run bfs g.txt --unit none --runs 0
 # lookups among five edges
 for unit in none scu-basic scu iru peg weaver; do
 	verified "hash runs by $unit" gtu run hash g.txt --queries 1000 --unit $unit --output h.$unit --verify
-	same "hash by $unit gives the result of plain software" h.$unit h.none
+	[ $unit = none ] || same "hash by $unit gives the result of plain software" h.$unit h.none
 done
 holds "hash writes a line for each query" awk '$1 != NR - 1 || NF != 4 { bad = 1 } END { exit bad || NR != 1000 }' h.none
 holds "hash finds edges and no other pairs" awk '
@@ -232,7 +224,7 @@ exits 2 "bc refuses 0 sources" gtu run bc g.txt --sources 0
 check "gtu generate makes a graph of 4096 vertices" gtu generate kronecker --scale 12 --seed 3 k.gtu
 for unit in none scu-basic scu iru peg weaver; do
 	verified "bfs over 4096 vertices runs by $unit" gtu run bfs k.gtu --source 1 --unit $unit --output k.$unit --verify
-	same "bfs over 4096 vertices by $unit gives the levels of plain software" k.none k.$unit
+	[ $unit = none ] || same "bfs over 4096 vertices by $unit gives the levels of plain software" k.none k.$unit
 done
 check "bfs without a unit chooses the direction" gtu run bfs k.gtu --unit none --json -
 tr -d ' \n' <"$out" >flat

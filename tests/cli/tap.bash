@@ -10,6 +10,8 @@ set -u
 root=${GTU_ROOT:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
 bin=${GTU_BIN:-$root/build}
 script=$(realpath "$0")
+# the functions of this file, by a path that is relative to the caller's folder
+own=$(sed -n 's/^\([a-z_]*\)() {$/\1/p' "${BASH_SOURCE[0]}")
 export PATH=$bin:$PATH
 if [ ! -x "$bin/gtu" ]; then
 	echo "not ok 1 there is no $bin/gtu: make"
@@ -431,7 +433,7 @@ finish() {
 }
 
 # a script's own function of the same name would take what its checks report
-own=$(sed -n 's/^\([a-z_]*\)() {$/\1/p' "${BASH_SOURCE[0]}")
+[ -n "$own" ] || broken "the functions of the harness are not found"
 # shellcheck disable=SC2086 # names
 readonly -f $own
 own=$(grep -oE "^[ \t]*(${own//$'\n'/|}) ?\(\)" "$script") && broken "it defines $own, which is the harness's"

@@ -64,7 +64,7 @@ check "gtu info --storage leaves out absent units" gtu info --storage --device m
 lacks "gtu info --storage prints no part of an absent unit" "^iru|^zcm" "$out"
 gtu info --storage --json - >storage.json
 json "the JSON of gtu info --storage has entries and bits" storage.json \
-	'next(r for r in d["storage"] if r["part"] == "working table")["entries"] * 98 == 24 * 98'
+	'[(r["entries"], r["bits"]) for r in d["storage"] if r["part"] == "working table"] == [(24, 98)]'
 fails_with 2 "gtu info prints one of registers and storage" "exclude each other" gtu info --storage --registers
 check "gtu info --fdt writes a file" gtu info --fdt blob --quiet
 says "gtu info --fdt writes a device tree" "GTU device model" blob
@@ -148,19 +148,6 @@ same "gtu info --fdt - prints the blob and nothing else" "$out" t/real
 exits 2 "gtu info refuses one file under two names" gtu info --fdt t/real --json t/link
 exits 2 "gtu stat refuses to write JSON over the graph" gtu stat e.txt --json e.txt
 rm -r t
-
-# insufficient memory is not a usage error; the limit depends on the tool's build
-short=()
-for limit in 6000 10000 14000 18000 22000 28000 40000; do
-	quietly bash -c "ulimit -v $limit; exec gtu info"
-	echo $? >short.$limit
-	grep -q "not enough memory" "$err" && short+=($limit)
-done
-given "gtu info does not get to run out of memory at any limit tried" test ${#short[@]} -gt 0
-for limit in "${short[@]:-any}"; do
-	holds "gtu info exits with 1 where memory is limited to $limit KiB" grep -qx 1 "short.$limit"
-done
-always
 
 # every status has its exit code; a correct device gives no wrong result, so status 4 is tested directly
 cat >codes.c <<'END'

@@ -10,8 +10,8 @@ export "${many_ranks[@]}"
 export OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_btl_vader_single_copy_mechanism=none
 needs gcc
 
-# A run without end, in which rank 1 sends itself the signal of its argument; by SIGUSR1 it loops. The file `fault` has the
-# time in ms.
+# A run without end, in which rank 1 sends itself the signal of its argument, if there is one; by SIGUSR1 it loops. The file
+# `fault` has the time in ms.
 cat >faulty.c <<-'END'
 	#include <signal.h>
 	#include <stdio.h>
@@ -35,7 +35,7 @@ cat >faulty.c <<-'END'
 		FILE *f;
 
 		(void)user, (void)it;
-		if (++iterations != 100 || ranks.rank != 1 || !number)
+		if (++iterations != 100 || ranks.rank != 1)
 			return;
 		clock_gettime(CLOCK_REALTIME, &t);
 		f = fopen("fault", "w");
@@ -78,7 +78,8 @@ ends_all() {
 	[ -e fault ] || return 1
 	after=$((${EPOCHREALTIME/./} / 1000 - $(cat fault)))
 	echo "ended after $after ms"
-	[ $after -le $((10000 * scale)) ]
+	# 10 s, as promised, and what a loaded machine adds
+	[ $after -le $(((10 + ${SLACK:-15}) * 1000 * scale)) ]
 }
 check "a process that is killed ends all within 10 s" ends_all 9
 # Open MPI 5 wraps its lines
@@ -88,7 +89,18 @@ says "a sentence names it" "gtu: rank 1 \(process [0-9]+ on .*\) has not answere
 check "a process in an endless loop ends all within 10 s" ends_all 10
 says "a sentence names it" \
 	"gtu: rank 1 \(process [0-9]+ on .*\) has not made progress for $((6 * scale)) s: it is in an endless loop" faulty.err
-exits 124 "a run that makes progress may last longer" timeout $((8 * scale)) mpirun -n 2 ./faulty
-same "and no process is named" <(grep -c "^gtu: rank" "$err") <(echo 0)
+# goes_on: a run without a fault goes on for longer than the time without progress that ends one
+goes_on() {
+	local run
+
+	rm -f fault
+	timeout $((120 * scale)) mpirun -n 2 ./faulty 2>faulty.err &
+	run=$!
+	wait_until $run test -e fault
+	sleep $((8 * scale))
+	[ -e fault ] && kill $run && ! wait $run
+}
+check "a run that makes progress may last longer" goes_on
+same "and no process is named" <(grep -c "^gtu: rank" faulty.err) <(echo 0)
 always
 finish

@@ -51,6 +51,7 @@ for algorithm in bfs sssp pr cc bc kc cdlp gc gcn; do
 	exits 0 "gtu run $algorithm writes the values of one process" gtu --quiet run $algorithm k.gtu --unit none --sources 4 --output one.txt
 	for n in 2 3 5; do
 		verified "$algorithm over $n processes gives the right values" ranks $n gtu run $algorithm k.gtu --unit none --sources 4 --verify
+		rm -f many.txt
 		exits 0 "$algorithm over $n processes opens the graph in parts" \
 			ranks $n gtu --quiet run $algorithm k.gtu --unit none --sources 4 --output many.txt
 		case $algorithm in
@@ -64,16 +65,16 @@ for algorithm in bfs sssp pr cc bc kc cdlp gc gcn; do
 		esac
 	done
 done
-exits 0 "random weights are those of one process" gtu --quiet run sssp k.gtu --weights random:3 --unit none --output one.txt
-exits 0 "and are drawn for the edges of each part" ranks 4 gtu --quiet run sssp k.gtu --weights random:3 --unit scu --output many.txt
-same "the distances are the same" one.txt many.txt
+exits 0 "random weights are those of one process" gtu --quiet run sssp k.gtu --weights random:3 --unit none --output random.one
+exits 0 "and are drawn for the edges of each part" ranks 4 gtu --quiet run sssp k.gtu --weights random:3 --unit scu --output random.many
+same "the distances are the same" random.one random.many
 exits 0 "convert writes a text file" gtu --quiet convert k.gtu k.mtx --adapt
-exits 0 "a text file is read whole by each process" ranks 3 gtu --quiet run sssp k.mtx --unit none --output many.txt
-exits 0 "gtu run reads the text file" gtu --quiet run sssp k.mtx --unit none --output one.txt
-same "the distances of the text file are the same" one.txt many.txt
-exits 0 "a generated graph is that of one process" gtu --quiet run sssp powerlaw:9 --unit none --output one.txt
-exits 0 "and each rank makes its part" ranks 3 gtu --quiet run sssp powerlaw:9 --unit none --output many.txt
-same "the distances of the generated graph are the same" one.txt many.txt
+exits 0 "a text file is read whole by each process" ranks 3 gtu --quiet run sssp k.mtx --unit none --output text.many
+exits 0 "gtu run reads the text file" gtu --quiet run sssp k.mtx --unit none --output text.one
+same "the distances of the text file are the same" text.one text.many
+exits 0 "a generated graph is that of one process" gtu --quiet run sssp powerlaw:9 --unit none --output powerlaw.one
+exits 0 "and each rank makes its part" ranks 3 gtu --quiet run sssp powerlaw:9 --unit none --output powerlaw.many
+same "the distances of the generated graph are the same" powerlaw.one powerlaw.many
 exits 0 "rank 0 prints, and no other" ranks 4 gtu run bfs k.gtu --device model
 holds "the result is there once" test "$(grep -c '^reached' "$out")" = 1
 says "the line of ranks is there" "^ranks     4; rank 0 sent" "$out"
@@ -119,7 +120,8 @@ long_run() {
 		sleep 0.1
 	done
 	sleep 2
-	[ -n "$pid" ] && eval "$1"
+	[ -n "$pid" ] && kill -0 $launcher || return
+	eval "$1"
 	started=$SECONDS
 	wait $launcher
 	status=$?
@@ -128,10 +130,11 @@ long_run() {
 	[ $status != 0 ] && [ $((SECONDS - started)) -le $((10 + ${SLACK:-15})) ] && [ ! -e late.txt ]
 }
 needs pgrep
-check "an interrupt ends all within seconds" long_run 'kill -INT $(pgrep -P $launcher)'
-check "an interrupt of one process ends all within seconds" long_run 'kill -INT $pid'
+check "an interrupt of mpirun ends all within seconds" long_run 'kill -INT $(pgrep -P $launcher)'
 # or still reads the graph, where mpirun takes seconds to start
-says "a sentence names what the interrupt stopped" "interrupted|was stopped" long.err
+says "a sentence names what the interrupt of mpirun stopped" "interrupted|was stopped" long.err
+check "an interrupt of one process ends all within seconds" long_run 'kill -INT $pid'
+says "a sentence names what the interrupt of one process stopped" "interrupted|was stopped" long.err
 same "no temporary file is left" <(ls -A | grep -c 'late') <(echo 0)
 always
 needs mpirun

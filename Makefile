@@ -43,7 +43,7 @@ B := build/san
 # each process (a third of the time of tests that start many). Variable tracking in sanitized code doubles the compile time.
 SANFLAGS := -fno-var-tracking -fsanitize=address,undefined -fsanitize-undefined-trap-on-error -fno-omit-frame-pointer
 SANITIZER := $(B)/obj/tests/sanitizer.o
-# objects of other flags do not link with these
+# Compile everything again if the flags change: objects of different flags do not link.
 ifneq ($(file <$(B)/.flags),$(SANFLAGS))
 $(shell mkdir -p $(B) && rm -rf $(B)/obj && echo '$(SANFLAGS)' >$(B)/.flags)
 endif
@@ -52,6 +52,7 @@ $(B)/obj/firmware-model/lab/kernels/%.o: CPPFLAGS += -Dalways_inline=
 else
 B := build
 SANFLAGS :=
+SANITIZER :=
 endif
 
 # Hardening: stack protector, checked string functions, control-flow protection, read-only relocations. Flags that

@@ -5,11 +5,11 @@
 __attribute__((visibility("default"))) const char *__asan_default_options(void);
 
 /*
- * - Undefined behavior executes an invalid instruction (see the Makefile): its place is reported.
+ * - Undefined behavior traps (see the Makefile), by SIGILL, on arm64 by SIGTRAP: report its place.
  * - Newer compilers, to find uses of a frame after its return, give each coroutine of the laboratory
  *   megabytes of other frames: to map them takes many times as long as the laboratory's programs.
  */
 const char *__asan_default_options(void)
 {
-	return "handle_sigill=1:detect_stack_use_after_return=0";
+	return "handle_sigill=1:handle_sigtrap=1:detect_stack_use_after_return=0";
 }

@@ -45,7 +45,10 @@ static inline bool gtu_alg_beyond(const struct gtu_alg_for_each_edge *edges, uin
 
 /* Reject values that a correct device cannot return, before they are used as indices. */
 int gtu_alg_fail_edge(struct gtu_alg *a, const struct gtu_graph *g, uint64_t edge, uint64_t vertex);
-/* Reject a target that is out of range, of @edge, which is not: either the graph is damaged, or the unit wrong. */
+/*
+ * Fail because @target is out of range: by an input error if it is so in the graph, where it is the target of @edge, which is
+ * below m, else because the unit cannot be trusted.
+ */
 int gtu_alg_fail_target(struct gtu_alg *a, const struct gtu_alg_work *w, uint64_t edge, uint64_t target);
 
 int gtu_alg_for_each_peg(struct gtu_alg *a, struct gtu_alg_for_each_edge *edges, const struct gtu_alg_frontier *f,

@@ -15,7 +15,7 @@ unset GTU_LIBRARY GTU_TOOL
 sanitized=()
 if [[ $bin == */san ]]; then
 	# the sanitizers must be loaded first; leak detection is off, because Python itself does not free all memory
-	sanitized=(env GTU_LIBRARY="$bin/libgtu.so.1" ASAN_OPTIONS=detect_leaks=0 \
+	sanitized=(env GTU_LIBRARY="$bin/libgtu.so.1" ASAN_OPTIONS=detect_leaks=0:handle_sigill=1:handle_sigtrap=1 \
 		LD_PRELOAD="$(gcc -print-file-name=libasan.so)")
 fi
 

@@ -10,7 +10,7 @@ set -u
 root=${GTU_ROOT:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
 bin=${GTU_BIN:-$root/build}
 script=$(realpath "$0")
-# the functions of this file, by a path that is relative to the caller's folder
+# the functions of this file, read before cd: BASH_SOURCE may be a relative path
 own=$(sed -n 's/^\([a-z_]*\)() {$/\1/p' "${BASH_SOURCE[0]}")
 export PATH=$bin:$PATH
 if [ ! -x "$bin/gtu" ]; then

@@ -188,8 +188,11 @@ second=(-serial chardev:out)
 	-device ivshmem-plain,memdev=notes)
 # start_server NAME OPTIONS: starts a gtu serve; sets started_pid to its process and json to its QEMU device
 start_server() {
+	# the milliseconds that QEMU waits: a read comes after all writes before it, a quarter of a million, if the driver clears
+	# aperture memory; a server that is to die does not answer at all
 	local socket=$scratch/$1 log=$dir/$1.log timeout=60000
 	shift
+	[[ $* != *die-at* ]] || timeout=5000
 
 	# --foreground: otherwise timeout also sends SIGCONT, which can hang the leak sanitizer at exit
 	timeout --foreground -k 5 $((limit + 10)) "$gtu" serve --socket "$socket" "$@" >"$log" 2>&1 &
@@ -200,8 +203,6 @@ start_server() {
 		sleep 0.05
 	done
 	[ -S "$socket" ] || die "gtu serve does not listen: $(cat "$log")"
-	# a read comes after all writes before it: a quarter of a million, if the driver clears aperture memory
-	[[ $* != *die-at* ]] || timeout=5000
 	json='{"driver":"vfio-user-pci","x-msg-timeout":'$timeout',"socket":{"type":"unix","path":"'"$socket"'"}}'
 }
 # attach NAME OPTIONS: adds a device

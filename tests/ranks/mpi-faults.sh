@@ -98,7 +98,7 @@ goes_on() {
 	run=$!
 	wait_until $run test -e fault
 	sleep $((8 * scale))
-	[ -e fault ] && kill $run && ! wait $run
+	kill $run && ! wait $run && [ -e fault ]
 }
 check "a run that makes progress may last longer" goes_on
 same "and no process is named" <(grep -c "^gtu: rank" faulty.err) <(echo 0)

@@ -112,7 +112,9 @@ long_run() {
 	local started=$SECONDS pid status
 
 	rm -f late.txt
-	timeout 90 mpirun -n 3 gtu run pr k.gtu --unit none --iterations 100000000 --output late.txt >long.out 2>long.err &
+	# a loaded machine needs more than the second after which mpirun kills what it has interrupted
+	OMPI_MCA_odls_base_sigkill_timeout=5 PRTE_MCA_odls_base_sigkill_timeout=5 timeout 90 mpirun -n 3 \
+		gtu run pr k.gtu --unit none --iterations 100000000 --output late.txt >long.out 2>long.err &
 	launcher=$!
 	for _ in {1..300}; do
 		pid=$(pgrep -P "$(pgrep -P $launcher)" -x gtu 2>/dev/null | sed -n 2p)
@@ -120,7 +122,11 @@ long_run() {
 		sleep 0.1
 	done
 	sleep 2
-	[ -n "$pid" ] && kill -0 $launcher || return
+	if [ -z "$pid" ] || ! kill -0 $launcher; then
+		kill $launcher
+		wait $launcher
+		return 1
+	fi
 	eval "$1"
 	started=$SECONDS
 	wait $launcher

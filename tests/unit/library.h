@@ -29,7 +29,7 @@ static struct gtu_error err __attribute__((unused));
 				  err.text, code_, words);                                         \
 	} while (0)
 
-/* Refuse writes beyond @bytes of a file, as a full disk does; RLIM_INFINITY: no more. */
+/* Refuse writes beyond @bytes of a file, as a full disk does; RLIM_INFINITY removes the limit. */
 static inline void limit_files(rlim_t bytes)
 {
 	struct rlimit limit;

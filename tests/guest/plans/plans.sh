@@ -143,41 +143,49 @@ sound_guest() {
 	boot "$name" "$kernel" "$@" "${arguments[@]}" --test "info=gtu info --device /dev/gtu0 >/dev/null"
 }
 
-# fails_with REGEX COMMAND...: prints a test's command that requires exit status 1 of the command, and this error
-fails_with() {
+# requires_error REGEX COMMAND...: prints a test's command that requires exit status 1 of the command, and this error
+requires_error() {
 	echo "${*:2} 2>/tmp/.error; rc=\$?; cat /tmp/.error; test \$rc -eq 1 && grep -qE \"$1\" /tmp/.error"
+}
+
+# with_faults FAULT...: adds a device for each. At the end the driver binds it again, unless ! marks it: it was removed or
+# killed, or cannot be reset.
+with_faults() {
+	local fault
+
+	for fault; do
+		number=$((number + 1))
+		[[ $fault != !* ]] || refused+=($number)
+		arguments+=(--also "--fault ${fault#!}")
+	done
 }
 
 # faulty_guest: /dev/gtu0 is sound. The next devices fail after probing, which takes fewer than 560 accesses. gtu16 is a small
 # board, gtu17 has a corrupt device tree blob. The last ones fail during probing, or are refused.
 faulty_guest() {
-	local arguments=(--file "$kselftests/fault_test" --file "$here/programs/rebind:/usr/bin/rebind") fault device test
+	local arguments=(--file "$kselftests/fault_test" --file "$here/programs/rebind:/usr/bin/rebind") device test number=0 refused=()
 	arguments+=(--file "$kselftests/event_test")
 	local bfs="gtu --quiet run bfs /graph.gtu --unit scu --device"
 
-	for fault in all-ones=560 stall=560 die-at=560 lose-irq all-ones=560 stall=560 die-at=560 \
-			corrupt-completions=3 no-invalidate "no-invalidate --fault stuck-reset=3" \
-			"no-invalidate --fault stuck-reset=3 --fault keep-master" no-invalidate \
-			"no-invalidate --fault stuck-reset=3" refuse-disable "refuse-disable --without regions"; do
-		arguments+=(--also "--fault $fault")
-	done
-	arguments+=(--also absent_units=iru,aperture_bytes=4096,caps_off=stream-events --also "--bug fdt-crc"
-		--also "--fault no-queue-state")
-	for fault in stuck-reset all-ones=1 all-ones=2 all-ones=5 all-ones=20 all-ones=300 stall=3; do
-		arguments+=(--also "--fault $fault")
-	done
+	with_faults !all-ones=560 stall=560 !die-at=560 lose-irq !all-ones=560 stall=560 !die-at=560 corrupt-completions=3 \
+		no-invalidate "!no-invalidate --fault stuck-reset=3" "!no-invalidate --fault stuck-reset=3 --fault keep-master" \
+		no-invalidate "!no-invalidate --fault stuck-reset=3" refuse-disable "refuse-disable --without regions"
+	arguments+=(--also absent_units=iru,aperture_bytes=4096,caps_off=stream-events --also "--bug fdt-crc")
+	number=$((number + 2))
+	with_faults no-queue-state !stuck-reset !all-ones=1 !all-ones=2 !all-ones=5 !all-ones=20 !all-ones=300 stall=3
+	refused+=($((number + 1)))
 	arguments+=(--also "--bug bar-size" --file "$kselftests/detail_test" --file "$kselftests/surface_test")
 	# a program that waits for a removed device, or one whose server died, gets an error
-	arguments+=(--test "all-ones=$(fails_with "gtu1 (exists, but its device is dead|was removed)" "$bfs /dev/gtu1")"
-		--test "server-killed=$(fails_with "gtu3 (exists, but its device is dead|was removed)" "$bfs /dev/gtu3")")
+	arguments+=(--test "all-ones=$(requires_error "gtu1 (exists, but its device is dead|was removed)" "$bfs /dev/gtu1")"
+		--test "server-killed=$(requires_error "gtu3 (exists, but its device is dead|was removed)" "$bfs /dev/gtu3")")
 	# a program that waits for a stalled device gets an error, or a signal other than SIGKILL ends it
-	arguments+=(--test "stalled=$(fails_with "gtu2 has not completed job" "timeout -k 10 40 $bfs /dev/gtu2 --timeout 3")")
+	arguments+=(--test "stalled=$(requires_error "gtu2 has not completed job" "timeout -k 10 40 $bfs /dev/gtu2 --timeout 3")")
 	arguments+=(--test "stalled-signal=timeout -k 10 3 $bfs /dev/gtu2; rc=\$?; echo \"exit status \$rc\"; test \$rc -eq 143")
 	# corrupt completions: an error (an input error if the device forged such a status) or a result, but no hang; the
 	# library detects at least one
 	arguments+=(--test "corrupt-completions=for i in 1 2 3 4; do timeout -k 5 30 $bfs /dev/gtu8 --timeout 3; test \$? -le 4 || exit 1; done 2>/tmp/.error; cat /tmp/.error; grep -q 'cannot be trusted' /tmp/.error")
 	# INVALIDATE never completes: the driver resets the device
-	arguments+=(--test "no-invalidate=$(fails_with "gtu9 was reset after it was opened" "timeout -k 5 50 $bfs /dev/gtu9")")
+	arguments+=(--test "no-invalidate=$(requires_error "gtu9 was reset after it was opened" "timeout -k 5 50 $bfs /dev/gtu9")")
 	# completions are in memory: a lost interrupt delays a result but does not lose it
 	arguments+=(--test "no-interrupts=$bfs /dev/gtu4" --test "sound-beside=$bfs /dev/gtu0")
 	# before numbers become free that a device would get when it is bound again
@@ -201,8 +209,7 @@ faulty_guest() {
 	done
 	arguments+=(--test "lost-events=GTU_FAULT=lose-irq GTU_DEVICE=/dev/gtu4 event_test lost_interrupts")
 	arguments+=(--file "$kselftests/pmu_test" --test "smaller-board=GTU_SMALL=/dev/gtu16 pmu_test another_board")
-	# those that were removed or killed, cannot be reset any more, or are too small; a stalled device is bound
-	arguments+=(--test "rebind=rebind 1 3 5 7 10 11 13 19 20 21 22 23 24 26" --test "sound-after=$bfs /dev/gtu0")
+	arguments+=(--test "rebind=rebind ${refused[*]}" --test "sound-after=$bfs /dev/gtu0")
 	make_graph
 	boot faulty distribution "${arguments[@]}"
 }
@@ -270,7 +277,7 @@ bringup_guest() {
 	arguments+=(--test "bugs=bringup-bugs sound $(echo $bringup_bugs)")
 	first=("${arguments[@]}")
 	# the driver probes all devices, and the first is sound
-	arguments=(--test "owned=$(fails_with "the driver 'gtu' owns" 'gtu --quiet bringup --device $(cat /tmp/sound)')")
+	arguments=(--test "owned=$(requires_error "the driver 'gtu' owns" 'gtu --quiet bringup --device $(cat /tmp/sound)')")
 	arguments+=(--test "through-the-driver=$(sound_bringup /dev/gtu0 --lockstep 4000)")
 	arguments+=(--test "unbind=$(sound_bringup '$(cat /tmp/sound)' --unbind --hugepage --march 64 --lockstep 2000)")
 	arguments+=(--test "given-back=gtu info --device /dev/gtu0 >/dev/null")

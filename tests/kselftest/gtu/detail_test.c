@@ -4,8 +4,6 @@
  * with a queue, requests that end with a reset, and devices that lack something.
  */
 #include <pthread.h>
-#include <signal.h>
-#include <sys/time.h>
 
 #include "gtu_stream.h"
 
@@ -210,15 +208,9 @@ TEST_F(detail, waits_kick_streams)
 /* A signal handler ends WAIT_ANY. */
 TEST_F(detail, signal_ends_wait_any)
 {
-	struct sigaction act = { .sa_handler = nothing };
-	/* repeated, because a signal before the wait does not end it */
-	struct itimerval soon = { .it_interval = { .tv_usec = 50000 }, .it_value = { .tv_usec = 50000 } };
-	const struct itimerval never = { 0 };
-
-	sigaction(SIGALRM, &act, NULL);
-	setitimer(ITIMER_REAL, &soon, NULL);
+	signal_every(50000, 0);
 	EXPECT_EQ(EINTR, wait_any(&self->q, 0, now_ns() + 20 * SECOND));
-	setitimer(ITIMER_REAL, &never, NULL);
+	signal_every(0, 0);
 }
 
 /* The driver's region for the parameter blocks of a queue ends with the queue. */

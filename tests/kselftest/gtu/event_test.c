@@ -3,9 +3,7 @@
  * Tests events: eventfd, poll() and read() of the device file; also signals, close and device
  * removal while a thread waits.
  */
-#include <signal.h>
 #include <sys/epoll.h>
-#include <sys/time.h>
 
 #include "gtu_stream.h"
 
@@ -328,23 +326,17 @@ TEST_F(event, epoll)
 
 TEST_F(event, read_signal)
 {
-	struct sigaction act = { .sa_handler = nothing, .sa_flags = SA_RESTART };
-	/* repeated, because a signal before the read does not end it */
-	struct itimerval soon = { .it_interval = { .tv_usec = 50000 }, .it_value = { .tv_usec = 50000 } };
-	const struct itimerval never = { 0 };
 	struct gtu_event e;
 	unsigned int i;
 	int status;
 	pid_t pid;
 
 	for (i = 0; i < 3; i++) {
-		sigaction(SIGALRM, &act, NULL);
-		setitimer(ITIMER_REAL, &soon, NULL);
+		signal_every(50000, i ? 0 : SA_RESTART);
 		EXPECT_EQ(-1, read(self->fd, &e, sizeof(e)));
 		EXPECT_EQ(EINTR, errno);
-		act.sa_flags = 0;
 	}
-	setitimer(ITIMER_REAL, &never, NULL);
+	signal_every(0, 0);
 	fflush(stdout);
 	pid = fork();
 	if (!pid) {

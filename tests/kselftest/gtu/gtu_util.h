@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -123,6 +125,19 @@ static inline uint64_t now_ns(void)
 static inline void nothing(int sig)
 {
 	(void)sig;
+}
+
+/*
+ * Send SIGALRM every @us microseconds, with @flags of sigaction(); 0: no more. Repeatedly, because a
+ * signal before a sleep does not interrupt it.
+ */
+static inline void signal_every(long us, int flags)
+{
+	const struct sigaction act = { .sa_handler = nothing, .sa_flags = flags };
+	const struct itimerval t = { .it_interval.tv_usec = us, .it_value.tv_usec = us };
+
+	sigaction(SIGALRM, &act, NULL);
+	setitimer(ITIMER_REAL, &t, NULL);
 }
 
 /* Call an ioctl. Return 0 or the errno. */

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Tests queues: mappings, wrap-around, waits, errors, resets, and removal while jobs run. */
-#include <signal.h>
-#include <sys/time.h>
-
 #include "gtu_util.h"
 
 #define BYTES	(1u << 20)
@@ -271,19 +268,13 @@ TEST_F(queue, wait_is_interrupt_driven)
  */
 TEST_F(queue, wait_signal)
 {
-	struct sigaction act = { .sa_handler = nothing, .sa_flags = SA_RESTART };
-	/* repeated, because a signal before the wait does not end it */
-	struct itimerval soon = { .it_interval = { .tv_usec = 50000 }, .it_value = { .tv_usec = 50000 } };
-	const struct itimerval never = { 0 };
 	unsigned int i;
 
 	for (i = 0; i < 5; i++) {
-		sigaction(SIGALRM, &act, NULL);
-		setitimer(ITIMER_REAL, &soon, NULL);
+		signal_every(50000, i ? 0 : SA_RESTART);
 		EXPECT_EQ(EINTR, queue_wait(&self->q, 0, GTU_WAIT_FOREVER));
-		act.sa_flags = 0;
 	}
-	setitimer(ITIMER_REAL, &never, NULL);
+	signal_every(0, 0);
 }
 
 /* A process in an unlimited wait can be killed. */

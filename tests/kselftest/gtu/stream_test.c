@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Tests waits for the records of a stream, and cancelled jobs. */
-#include <signal.h>
-#include <sys/time.h>
-
 #include "gtu_stream.h"
 
 EVENT_FIXTURE(stream);
@@ -50,10 +47,6 @@ TEST_F(stream, records)
 /* A wait for a record that does not fit in the ring lasts until the consumer frees space. */
 TEST_F(stream, waits)
 {
-	struct sigaction act = { .sa_handler = nothing, .sa_flags = SA_RESTART };
-	/* repeated, because a signal before the wait does not end it */
-	struct itimerval soon = { .it_interval = { .tv_usec = 30000 }, .it_value = { .tv_usec = 30000 } };
-	const struct itimerval never = { 0 };
 	volatile struct gtu_hw_ring *ring = (void *)self->memory;
 	struct gtu_hw_desc d = stream_job(self->memory, self->key);
 	unsigned int i, at_once = 0;
@@ -87,10 +80,9 @@ TEST_F(stream, waits)
 		at_once += start + SECOND / 20 > now_ns();
 	}
 	EXPECT_LT(0u, at_once);
-	sigaction(SIGALRM, &act, NULL);
-	setitimer(ITIMER_REAL, &soon, NULL);
+	signal_every(30000, SA_RESTART);
 	EXPECT_EQ(EINTR, wait_stream(&self->q, index, RECORDS, GTU_WAIT_FOREVER));
-	setitimer(ITIMER_REAL, &never, NULL);
+	signal_every(0, 0);
 	/* a reset drops the stream */
 	EXPECT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_RESET));
 	/* an error ends it */

@@ -282,7 +282,7 @@ static inline void run_ranks(uint32_t size, rank_fn *fn, void *context, uint32_t
 		CHECK(child[r] >= 0);
 		if (child[r])
 			continue;
-		struct socket_ranks s = { .rank = r, .size = size, .timeout_ms = fault == FAULT_HANGS ? 500 : 60000,
+		struct socket_ranks s = { .rank = r, .size = size, .timeout_ms = fault == FAULT_HANGS && r != faulty ? 500 : 60000,
 					  .fault = r == faulty ? fault : FAULT_NONE, .fault_at = fault_at };
 		struct gtu_ranks ranks = { .bytes = sizeof(ranks), .rank = r, .size = size, .context = &s,
 					   .broadcast = socket_broadcast, .all_gather = socket_all_gather,
@@ -318,7 +318,8 @@ static inline void run_ranks(uint32_t size, rank_fn *fn, void *context, uint32_t
 	for (uint32_t r = 0; r < size; r++) {
 		const bool hangs = r == faulty && fault == FAULT_HANGS, dies = r == faulty && fault == FAULT_DIES;
 
-		CHECKF(status[r] == (hangs ? SIGKILL : 0) && (rank_reports[r].done || hangs || dies),
+		/* on a slow host, others may give up before it hangs */
+		CHECKF((hangs && status[r] == SIGKILL) || (!status[r] && (rank_reports[r].done || dies)),
 		       "rank %u of %u ended with wait status 0x%x%s", r, size, (unsigned)status[r],
 		       rank_reports[r].done ? "" : " before it reported");
 	}

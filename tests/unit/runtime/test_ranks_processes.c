@@ -125,6 +125,7 @@ TEST(a_rank_that_hangs)
 		struct job job = job_of(g, 0);
 
 		run_ranks(3, work, &job, 1, FAULT_HANGS, at);
+		CHECKF(at || !rank_reports[1].done, "rank 1 did not hang in its first call");
 		all_failed(3, 1, "bfs", at);
 	}
 }

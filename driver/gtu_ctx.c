@@ -268,7 +268,7 @@ struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *map
 	ctx->slots = 1u << gtu->regions_log2;
 	mutex_init(&ctx->teardown_lock);
 	mutex_init(&ctx->lock);
-	if (IS_ENABLED(CONFIG_LOCKDEP) && IS_ENABLED(CONFIG_DMA_SHARED_BUFFER))
+	if (IS_ENABLED(CONFIG_LOCKDEP))
 		gtu_import_lockdep(ctx);
 	mutex_init(&ctx->usage_lock);
 	ctx->client = atomic64_inc_return(&gtu_clients);

@@ -327,6 +327,20 @@ static void gtu_import_moved(struct dma_buf_attachment *attach)
 		schedule_work(&m->remap);
 }
 
+/**
+ * gtu_import_resume() - map dma-bufs that moved while the device was suspended
+ * @ctx: the context, which is enabled again; its lock is held
+ */
+void gtu_import_resume(struct gtu_ctx *ctx)
+{
+	u32 slot;
+
+	lockdep_assert_held(&ctx->lock);
+	for_each_set_bit(slot, ctx->used, ctx->slots)
+		if (ctx->region[slot] && ctx->region[slot]->moving)
+			schedule_work(&ctx->region[slot]->moving->remap);
+}
+
 static const struct dma_buf_attach_ops gtu_import_ops = {
 	.allow_peer2peer = true,	/* the driver uses no pages of them */
 	.GTU_MOVE_NOTIFY = gtu_import_moved,
@@ -354,12 +368,17 @@ void gtu_import_lockdep(struct gtu_ctx *ctx)
  */
 int gtu_import_hold(struct gtu_region *r)
 {
+	struct dma_buf *dmabuf = r->attach->dmabuf;
 	int ret;
 
-	dma_resv_lock(r->attach->dmabuf->resv, NULL);
+	/* who removes the region must not free the lock that is being released */
+	get_dma_buf(dmabuf);
+	dma_resv_lock(dmabuf->resv, NULL);
 	ret = r->sgt ? 0 : gtu_import_map(r->moving->ctx, r);
-	if (ret)
-		dma_resv_unlock(r->attach->dmabuf->resv);
+	if (ret) {
+		dma_resv_unlock(dmabuf->resv);
+		dma_buf_put(dmabuf);
+	}
 	return ret;
 }
 
@@ -369,7 +388,10 @@ int gtu_import_hold(struct gtu_region *r)
  */
 void gtu_import_release(struct gtu_region *r)
 {
-	dma_resv_unlock(r->attach->dmabuf->resv);
+	struct dma_buf *dmabuf = r->attach->dmabuf;
+
+	dma_resv_unlock(dmabuf->resv);
+	dma_buf_put(dmabuf);
 }
 
 /*

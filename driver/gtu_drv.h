@@ -554,27 +554,21 @@ int gtu_aperture_save(struct gtu_device *gtu);
 void gtu_aperture_restore(struct gtu_device *gtu);
 void gtu_aperture_drop_copy(struct gtu_device *gtu);
 
-/* gtu_dmabuf.c: only with CONFIG_DMA_SHARED_BUFFER */
+/* gtu_dmabuf.c */
 struct dma_buf *gtu_buffer_export(struct gtu_ctx *ctx, u32 key, u32 rights);
 struct gtu_region *gtu_region_import(struct gtu_ctx *ctx, int fd, u32 rights);
 void gtu_import_free(struct gtu_region *r);
 int gtu_import_hold(struct gtu_region *r);
 void gtu_import_lockdep(struct gtu_ctx *ctx);
 void gtu_import_release(struct gtu_region *r);
+void gtu_import_resume(struct gtu_ctx *ctx);
 
 /* gtu_peer.c */
-#if IS_ENABLED(CONFIG_DMA_SHARED_BUFFER)
 struct dma_buf *gtu_extent_export(struct gtu_extent *p, u32 rights);
 void gtu_peers_stop(struct gtu_device *gtu);
 void gtu_peers_start(struct gtu_device *gtu);
 void gtu_peers_init(struct gtu_device *gtu);
 void gtu_peers_fini(struct gtu_device *gtu);
-#else
-static inline void gtu_peers_stop(struct gtu_device *gtu) { }
-static inline void gtu_peers_start(struct gtu_device *gtu) { }
-static inline void gtu_peers_init(struct gtu_device *gtu) { }
-static inline void gtu_peers_fini(struct gtu_device *gtu) { }
-#endif
 
 /* gtu_list.c */
 int gtu_list_build(struct gtu_ctx *ctx, struct gtu_region *r, struct gtu_hw_region *entry);

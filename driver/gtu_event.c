@@ -169,7 +169,7 @@ static void gtu_queue_event(struct gtu_device *gtu, u32 word)
  * @gtu: the device
  *
  * Marks their queues as disabled in the rings, to which the device no longer
- * writes.
+ * writes. Contexts that a resume will restore only look dead.
  */
 void gtu_queues_wake(struct gtu_device *gtu)
 {
@@ -181,7 +181,8 @@ void gtu_queues_wake(struct gtu_device *gtu)
 	rcu_read_lock();
 	for (id = 0; gtu->queue && id < gtu->max_queues; id++) {
 		q = rcu_dereference(gtu->queue[id]);
-		if (!q || !gtu_ctx_dead(q->ctx))
+		if (!q || !gtu_ctx_dead(q->ctx) ||
+		    (READ_ONCE(q->ctx->suspended) && READ_ONCE(gtu->state) == GTU_STATE_UP))
 			continue;
 		spin_lock_irqsave(&q->wait_lock, flags);
 		if (!q->dead) {

@@ -367,7 +367,7 @@ void gtu_region_free(struct gtu_ctx *ctx, struct gtu_region *r, bool quiesced)
 		}
 		return;
 	}
-	if (IS_ENABLED(CONFIG_DMA_SHARED_BUFFER) && r->attach)
+	if (r->attach)
 		gtu_import_free(r);
 	else if (r->sgt)
 		dma_unmap_sgtable(ctx->gtu->parent, r->sgt, r->dir, GTU_MAP_ATTRS);

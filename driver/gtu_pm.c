@@ -96,6 +96,9 @@ static int gtu_queues_suspend(struct gtu_device *gtu)
 		} else if (ret == -EAGAIN && time_after(jiffies, last)) {
 			gtu_queue_end_jobs(q, true);
 			ret = 0;
+		} else if (ret == -ETIMEDOUT) {
+			gtu_force_quiesce(q->ctx, "a queue cannot be read for a suspend");
+			ret = 0;
 		} else if (ret && ret != -EAGAIN) {
 			dev_warn(gtu->parent,
 				 "the driver cannot suspend the device, a queue cannot be read: queue %u, error %d\n",
@@ -218,6 +221,8 @@ static void gtu_ctx_resume(struct gtu_ctx *ctx)
 	WRITE_ONCE(ctx->epoch, READ_ONCE(gtu->epoch));
 	ret = gtu_ctx_enable(ctx);
 	ret = ret ?: gtu_ctx_resume_queues(ctx);
+	if (!ret)
+		gtu_import_resume(ctx);
 	if (ret) {
 		gtu_ctx_disable(ctx, ret, "context restore failed");
 		dev_warn(gtu->parent,

@@ -114,7 +114,7 @@ out:
  */
 int gtu_region_publish(struct gtu_ctx *ctx, struct gtu_region *r, u32 *key)
 {
-	bool moving = IS_ENABLED(CONFIG_DMA_SHARED_BUFFER) && r->moving;
+	bool moving = r->moving;
 	struct gtu_region *held = r;
 	int ret = moving ? gtu_import_hold(r) : 0;
 

@@ -3,26 +3,28 @@
 # Plans of guest-test for system sleep, hotplug, bus errors and fuzzing. Sourced by plans.sh.
 
 # life_guest NAME KERNEL RUN-ARGUMENTS: boots once. Tests sleep (/sys/power/pm_test) on a device without options, on one
-# whose queues can begin only at 0, and on one without interrupts; then hotplug, errors reported by the port, and S3, in
-# which the first device loses its volatile state. A debug kernel has a boot of its own for hotplug and errors.
+# whose queues can begin only at 0, on one without interrupts, and on one that does not answer; then hotplug, errors
+# reported by the port, and S3, in which the first device loses its volatile state. A debug kernel has a boot of its own for
+# hotplug and errors.
 life_guest() {
 	local name=$1 kernel=$2
 	shift 2
-	local arguments=(--ports --absent gtu3 --monitor --s3 --file "$here/programs/hotplug:/usr/bin/hotplug")
-	local bus=(--test "errors=hotplug errors UNSUP MALF_TLP" --test "plug=hotplug plug gtu3")
+	local arguments=(--ports --absent gtu4 --monitor --s3 --file "$here/programs/hotplug:/usr/bin/hotplug")
+	local bus=(--test "errors=hotplug errors UNSUP MALF_TLP" --test "plug=hotplug plug gtu4")
 
 	make_graph 12
 	# lockdep checks nothing any more after its report of Linux's own hotplug (foreign_locks() of programs/init)
 	if [[ $kernel = debug* ]]; then
-		boot "$name-bus" "$kernel" "$@" "${arguments[@]}" --also "" --also "" --also "" "${bus[@]}"
+		boot "$name-bus" "$kernel" "$@" "${arguments[@]}" --also "" --also "" --also "" --also "" "${bus[@]}"
 		bus=()
 	fi
-	arguments+=(--also "--without seek" --also "--fault lose-irq" --also "" --serve --fault --serve power-loss=1)
+	arguments+=(--also "--without seek" --also "--fault lose-irq" --also "--fault no-queue-state" --also "" --serve --fault --serve power-loss=1)
 	arguments+=(--file "$kselftests/sleep_test")
 	# S3, last, runs every test of sleep_test, with a device that loses its state
 	arguments+=(--test "sleep=GTU_SLEEP=devices sleep_test everything_is_kept waiters_continue under_load stuck_job_is_cancelled")
 	arguments+=(--test "sleep-under-bfs=hotplug sleep /graph.gtu")
 	arguments+=(--test "sleep-without-seek=GTU_DEVICE=/dev/gtu1 GTU_SLEEP=devices sleep_test queues_are_lost_without_seek")
+	arguments+=(--file "$kselftests/death_test" --test "sleep-without-an-answer=GTU_FAULT=no-queue-state GTU_DEVICE=/dev/gtu3 death_test suspend_without_an_answer")
 	arguments+=(--file "$kselftests/removal_test" --test "epochs-restart=removal_test function_reset_again")
 	arguments+=(--test "sleep-without-interrupts=GTU_FAULT=lose-irq GTU_DEVICE=/dev/gtu2 GTU_SLEEP=devices sleep_test lost_interrupts_cost_time_only")
 	arguments+=(--test "module-in-use=hotplug module-in-use" "${bus[@]}")

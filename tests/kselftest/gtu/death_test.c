@@ -449,6 +449,27 @@ TEST_F_TIMEOUT(death, hang_without_an_answer, 60)
 	EXPECT_EQ(ENODEV, join_waiter(&w));
 }
 
+/* A suspend that gets no answer about a queue resets the device, and is not refused. */
+TEST_F_TIMEOUT(death, suspend_without_an_answer, 60)
+{
+	struct queue q;
+	uint32_t key;
+
+	NEEDS_FAULT("no-queue-state", "faulty");
+	NEEDS_ROOT;
+	if (write_to("/sys/power/pm_test", "devices"))
+		SKIP(return, "the kernel has no CONFIG_PM_SLEEP_DEBUG");
+	write_to("/sys/module/suspend/parameters/pm_test_delay", "0");
+	ASSERT_EQ(0, queue_create(self->fd, 2, 2, &q));
+	EXPECT_EQ(0, write_to("/sys/power/state", "mem"));
+	write_to("/sys/power/pm_test", "none");
+	EXPECT_EQ(ENODEV, region_add(self->fd, pages(65536), 65536, RW, &key));
+	close(self->fd);
+	self->fd = open(device_path(), O_RDWR | O_CLOEXEC);
+	ASSERT_LE(0, self->fd);
+	EXPECT_EQ(0, region_add(self->fd, pages(65536), 65536, RW, &key));
+}
+
 /*
  * A device refuses to disable a queue, for another reason than that it is disabled: its rings must
  * not be freed before the device is reset.

@@ -210,6 +210,30 @@ TEST_F_TIMEOUT(move, under_jobs, 60)
 	EXPECT_TRUE(is_pattern(self->out));
 }
 
+/* Memory that moves while the device is suspended is mapped again when it resumes. A queue in error stays in error. */
+TEST_F_TIMEOUT(move, during_system_sleep, 60)
+{
+	struct moving_word w = { .fd = self->buffer, .write = 1 };
+	struct queue wrong;
+
+	/* "devices" does not reach the phase in which the exporter moves it */
+	if (write_to("/sys/power/pm_test", "platform"))
+		SKIP(return, "the kernel has no CONFIG_PM_SLEEP_DEBUG");
+	write_to("/sys/module/suspend/parameters/pm_test_delay", "0");
+	ASSERT_EQ(0, queue_create(self->fd, 2, 2, &wrong));
+	doorbell(&wrong, 1000, 0);
+	EXPECT_EQ(EIO, queue_wait(&wrong, 0, now_ns() + 10 * SECOND));
+	ASSERT_EQ(0, call(self->exporter, MOVING_MOVE, &w));
+	ASSERT_EQ(0, write_to("/sys/power/state", "mem"));
+	write_to("/sys/power/pm_test", "none");
+	EXPECT_EQ(GTU_QUEUE_E_TAIL, queue_state(&wrong));
+	EXPECT_EQ(GTU_CPL_OK, copy_out_later(&self->q, self->key, self->out_key));
+	EXPECT_TRUE(is_pattern(self->out));
+	w.write = 0;
+	ASSERT_EQ(0, call(self->exporter, MOVING_MOVE, &w));
+	EXPECT_EQ(2u, w.value);
+}
+
 /* Add and remove regions, and close contexts, for @seconds while the memory moves without a pause. */
 static void import_beside_moves(struct __test_metadata *const _metadata, FIXTURE_DATA(move) *self, unsigned int seconds)
 {

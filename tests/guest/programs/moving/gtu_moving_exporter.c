@@ -11,6 +11,8 @@
 #include <linux/kprobes.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
+#include <linux/platform_device.h>
+#include <linux/pm.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/version.h>
@@ -21,7 +23,11 @@
 
 /* not 1 and 2 alone: the kernel answers these for every file (FIBMAP, FIGETBSZ) */
 #define MOVING_CREATE	_IO(0xE8, 1)	/* argument: pages, or'ed with MOVING_ODD; returns a dma-buf */
-#define MOVING_MOVE	_IO(0xE8, 2)	/* argument: struct moving_word; uses fd, sets value to the number of moves */
+/*
+ * Argument: struct moving_word. Uses fd, sets value to the number of moves. write: moves the memory at the next sleep of the
+ * system, when the devices have been suspended.
+ */
+#define MOVING_MOVE	_IO(0xE8, 2)
 #define MOVING_WORD	_IO(0xE8, 3)	/* argument: struct moving_word */
 #define MOVING_MAX	4096u
 #define MOVING_ODD	(1u << 31)	/* the last 64 bytes of the first page do not belong to the dma-buf */
@@ -190,6 +196,40 @@ static int moving_move(struct dma_buf *dmabuf, struct moving_word *w)
 	return ret;
 }
 
+static struct dma_buf *moving_at_sleep;
+
+static void moving_move_at_sleep(struct dma_buf *dmabuf)
+{
+	if (dmabuf)
+		get_dma_buf(dmabuf);
+	dmabuf = xchg(&moving_at_sleep, dmabuf);
+	if (dmabuf)
+		dma_buf_put(dmabuf);
+}
+
+static int moving_suspended(struct device *dev)
+{
+	struct moving_word w = {};
+	int ret = moving_at_sleep ? moving_move(moving_at_sleep, &w) : 0;
+
+	moving_move_at_sleep(NULL);
+	return ret;
+}
+
+/* this phase begins when all devices have been suspended */
+static const struct dev_pm_ops moving_pm = {
+	.suspend_noirq = moving_suspended,
+};
+
+static int moving_probe_sleeper(struct platform_device *pdev)
+{
+	return 0;
+}
+
+static struct platform_driver moving_driver = {
+	.driver = { .name = "gtu_moving", .pm = &moving_pm },
+};
+
 static int moving_word(struct dma_buf *dmabuf, struct moving_word *w)
 {
 	struct moving *m = dmabuf->priv;
@@ -219,8 +259,14 @@ static long moving_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	dmabuf = dma_buf_get(w.fd);
 	if (IS_ERR(dmabuf))
 		return PTR_ERR(dmabuf);
-	ret = dmabuf->ops != &moving_ops ? -EINVAL : cmd == MOVING_MOVE ? moving_move(dmabuf, &w) :
-	      cmd == MOVING_WORD ? moving_word(dmabuf, &w) : -ENOTTY;
+	ret = 0;
+	if (dmabuf->ops != &moving_ops)
+		ret = -EINVAL;
+	else if (cmd == MOVING_MOVE && w.write)
+		moving_move_at_sleep(dmabuf);
+	else
+		ret = cmd == MOVING_MOVE ? moving_move(dmabuf, &w) :
+		      cmd == MOVING_WORD ? moving_word(dmabuf, &w) : -ENOTTY;
 	dma_buf_put(dmabuf);
 	if (!ret && copy_to_user((void __user *)arg, &w, sizeof(w)))
 		ret = -EFAULT;
@@ -261,13 +307,23 @@ static struct kretprobe moving_probe = {
 static bool can_delay;
 module_param(can_delay, bool, 0444);
 
+static struct platform_device *moving_sleeper;
+
 static int __init moving_init(void)
 {
-	int ret = misc_register(&moving_device);
+	int ret;
 
-	if (!ret)
-		can_delay = !register_kretprobe(&moving_probe);
-	return ret;
+	moving_sleeper = platform_create_bundle(&moving_driver, moving_probe_sleeper, NULL, 0, NULL, 0);
+	if (IS_ERR(moving_sleeper))
+		return PTR_ERR(moving_sleeper);
+	ret = misc_register(&moving_device);
+	if (ret) {
+		platform_device_unregister(moving_sleeper);
+		platform_driver_unregister(&moving_driver);
+		return ret;
+	}
+	can_delay = !register_kretprobe(&moving_probe);
+	return 0;
 }
 module_init(moving_init);
 
@@ -276,6 +332,9 @@ static void __exit moving_exit(void)
 	if (can_delay)
 		unregister_kretprobe(&moving_probe);
 	misc_deregister(&moving_device);
+	platform_device_unregister(moving_sleeper);
+	platform_driver_unregister(&moving_driver);
+	moving_move_at_sleep(NULL);
 }
 module_exit(moving_exit);
 

@@ -35,12 +35,13 @@ u64 gtu_scaled(u64 time)
 
 static int gtu_mbox_poll(struct gtu_device *gtu, u32 *status)
 {
+	/* 0 would be no limit */
+	u64 limit = (u64)max(READ_ONCE(mailbox_timeout_ms), 1u) * USEC_PER_MSEC;
 	int ret;
 
 	ret = read_poll_timeout(gtu_rd, *status,
 				*status == GTU_ALL_ONES || !(*status & GTU_MBOX_BUSY), 20,
-				gtu_scaled((u64)READ_ONCE(mailbox_timeout_ms) * USEC_PER_MSEC),
-				false, gtu, GTU_REG_MBOX_STATUS);
+				gtu_scaled(limit), false, gtu, GTU_REG_MBOX_STATUS);
 	if (*status == GTU_ALL_ONES) {
 		dev_err(gtu->parent, "the device does not respond\n");
 		gtu_set_dead(gtu);
@@ -335,8 +336,9 @@ static unsigned int gtu_reg_readable(struct gtu_device *gtu, u32 offset)
  */
 int gtu_reg_read(struct gtu_device *gtu, struct gtu_ctx *ctx, u32 offset, u64 *value)
 {
-	/* counters and control registers tell what other users do */
-	bool shared = offset >= GTU_PAGE && offset % GTU_PAGE >= GTU_UREG_COUNTER(0);
+	/* counters and control registers tell what other users do, as do the cycles of all jobs */
+	bool shared = offset == GTU_REG_CYCLES ||
+		      (offset >= GTU_PAGE && offset % GTU_PAGE >= GTU_UREG_COUNTER(0));
 	bool permitted = !shared || READ_ONCE(user_registers) || perfmon_capable();
 	unsigned int bytes;
 	const u64 *own = NULL;

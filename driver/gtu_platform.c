@@ -177,8 +177,16 @@ static int gtu_platform_probe(struct platform_device *pdev)
 			       &res.doorbells_bytes);
 	if (ret)
 		return ret;
+	/* users map whole pages */
+	if (!PAGE_ALIGNED(res.doorbells_phys))
+		return dev_err_probe(dev, -EINVAL,
+				     "the doorbells do not begin at a page: address %pa, pages of %lu bytes\n",
+				     &res.doorbells_phys, PAGE_SIZE);
 	r = platform_get_resource_byname(pdev, IORESOURCE_MEM, "aperture");
-	if (r) {
+	if (r && !PAGE_ALIGNED(r->start)) {
+		dev_warn(dev, "the driver does not use the aperture, which does not begin at a page: address %pa, pages of %lu bytes\n",
+			 &r->start, PAGE_SIZE);
+	} else if (r) {
 		res.aperture_phys = r->start;
 		res.aperture_bytes = resource_size(r);
 	}

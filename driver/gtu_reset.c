@@ -144,15 +144,15 @@ static void gtu_epoch_begin(struct gtu_device *gtu, u32 epoch)
 	raw_spin_unlock_irq(&gtu->counter_lock);
 }
 
-/* Wait for the end of a reset that began in epoch @before. */
-static int gtu_reset_wait(struct gtu_device *gtu, u32 before)
+/* Wait for the end of a reset that began in epoch @before. @epoch: out: the new one */
+static int gtu_reset_wait(struct gtu_device *gtu, u32 before, u32 *epoch)
 {
-	u32 epoch, status;
+	u32 status;
 	int ret;
 
-	ret = read_poll_timeout(gtu_rd, epoch, epoch != before, 100,
+	ret = read_poll_timeout(gtu_rd, *epoch, *epoch != before, 100,
 				gtu_scaled(GTU_RESET_TIMEOUT_US), false, gtu, GTU_REG_EPOCH);
-	if (!ret && epoch != GTU_ALL_ONES && epoch)
+	if (!ret && *epoch != GTU_ALL_ONES && *epoch)
 		ret = read_poll_timeout(gtu_rd, status, status & GTU_STATUS_READY, 100,
 					gtu_scaled(GTU_RESET_TIMEOUT_US), false, gtu,
 					GTU_REG_STATUS);
@@ -160,29 +160,31 @@ static int gtu_reset_wait(struct gtu_device *gtu, u32 before)
 		ret = ret ?: -ENODEV;
 	if (!ret && status == GTU_ALL_ONES)
 		ret = -ENODEV;
-	if (!ret)
-		gtu_epoch_begin(gtu, epoch);
 	return ret;
 }
 
-static int gtu_reset_registers(struct gtu_device *gtu, u32 before)
+static int gtu_reset_registers(struct gtu_device *gtu, u32 before, u32 *epoch)
 {
 	lockdep_assert_held(&gtu->mbox_lock);
 	if (before == GTU_ALL_ONES)
 		return -ENODEV;
 	gtu_wr(gtu, GTU_REG_RESET, GTU_RESET_KEY);
-	return gtu_reset_wait(gtu, before);
+	return gtu_reset_wait(gtu, before, epoch);
 }
 
 /**
  * gtu_hw_reset() - reset the device, for a bus that cannot block its memory accesses
  * @gtu: the device
  *
+ * Begins no epoch: the registers may not be accessible afterwards.
+ *
  * Return: true if the device has dropped all addresses
  */
 bool gtu_hw_reset(struct gtu_device *gtu)
 {
-	return !gtu_reset_registers(gtu, gtu_rd(gtu, GTU_REG_EPOCH));
+	u32 epoch;
+
+	return !gtu_reset_registers(gtu, gtu_rd(gtu, GTU_REG_EPOCH), &epoch);
 }
 
 /*
@@ -194,9 +196,11 @@ bool gtu_hw_reset(struct gtu_device *gtu)
  */
 static int gtu_reset_and_reload(struct gtu_device *gtu, bool dma_off)
 {
-	u32 before = gtu_rd(gtu, GTU_REG_EPOCH);
-	int ret = gtu_reset_registers(gtu, before);
+	u32 before = gtu_rd(gtu, GTU_REG_EPOCH), epoch;
+	int ret = gtu_reset_registers(gtu, before, &epoch);
 
+	if (!ret)
+		gtu_epoch_begin(gtu, epoch);
 	if (!ret && dma_off)
 		gtu->bus->enable_dma(gtu);
 	if (!ret)
@@ -275,10 +279,13 @@ void gtu_reset_begin(struct gtu_device *gtu)
  */
 void gtu_reset_end(struct gtu_device *gtu)
 {
+	u32 epoch;
 	int ret;
 
 	mutex_lock(&gtu->mbox_lock);
-	ret = gtu_reset_wait(gtu, 0);
+	ret = gtu_reset_wait(gtu, 0, &epoch);
+	if (!ret)
+		gtu_epoch_begin(gtu, epoch);
 	/*
 	 * The core restored bus mastering with the config space, and used up
 	 * the saved state: save it again.

@@ -56,6 +56,9 @@ int gtu_region_read(struct gtu_region *r, u64 offset, void *to, size_t bytes)
 			for_each_sgtable_sg(&r->own, sg, i) {
 				unsigned long in_run = at - before;
 
+				/* there can be millions of runs */
+				if (!(i % 65536))
+					cond_resched();
 				if (at < before + sg->length) {
 					in_run = array_index_nospec(in_run, sg->length);
 					page = pfn_to_page(page_to_pfn(sg_page(sg)) +

@@ -77,6 +77,7 @@ static int permitted_accesses(int unused)
 		{ GTU_IOCTL_REG_WRITE, GTU_PAGE_ZCM + GTU_UREG_CTRL, GTU_CTRL_CLEAR },
 		{ GTU_IOCTL_REG_WRITE, GTU_PAGE_ZCM + GTU_UREG_SET(0), 1 },
 		{ GTU_IOCTL_REG_READ, GTU_PAGE_PEG + GTU_PEG_REG(0) + GTU_PEG_R_EFS },
+		{ GTU_IOCTL_REG_READ, GTU_REG_CYCLES },
 	};
 	int fd = open(device_path(), O_RDWR), bits = 0, ret;
 	unsigned int i;
@@ -104,9 +105,9 @@ TEST_F(user, registers)
 	/* without privileges: identity and settings, to read */
 	EXPECT_EQ(0x03, as_user(USER, permitted_accesses, 0));
 	ASSERT_EQ(0, write_to(PARAMETER("user_registers"), "1"));
-	EXPECT_EQ(0x7f, as_user(USER, permitted_accesses, 0));
+	EXPECT_EQ(0xff, as_user(USER, permitted_accesses, 0));
 	ASSERT_EQ(0, write_to(PARAMETER("user_registers"), "0"));
-	EXPECT_EQ(0x7f, permitted_accesses(0));
+	EXPECT_EQ(0xff, permitted_accesses(0));
 	EXPECT_EQ(0, reg(fd, GTU_IOCTL_REG_WRITE, GTU_PAGE_ZCM + GTU_UREG_SET(0), 0));
 	close(fd);
 }

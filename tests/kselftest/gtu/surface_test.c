@@ -511,7 +511,8 @@ TEST_F_TIMEOUT(surface, hang_after_progress, 60)
 {
 	struct gtu_hw_desc d = stream_job(self->memory, self->key);
 	struct waiter w;
-	uint64_t begun;
+	uint64_t progress;
+	bool early;
 
 	if (!(self->info.units & GTU_UNIT_IRU) || access("/sys/class/devcoredump", F_OK))
 		SKIP(return, "the device has no IRU, or the kernel no CONFIG_DEV_COREDUMP");
@@ -519,14 +520,13 @@ TEST_F_TIMEOUT(surface, hang_after_progress, 60)
 	ASSERT_EQ(0, write_to(HANG_MS, "2000"));
 	start_waiter(&w, &self->q, 9, now_ns() + 20 * SECOND);
 	usleep(1700000);
+	progress = now_ns();
 	submit(&self->q, &NO_JOB);
 	usleep(700000);
-	begun = now_ns();
 	submit(&self->q, &d);
-	/* more than the limit since the wait began, but not since the progress */
-	EXPECT_FALSE(dump_comes(700)) {
-		TH_LOG("%llu ms after the job began", (unsigned long long)(now_ns() - begun) / 1000000);
-	}
+	/* more than the limit since the wait began, but not since the progress, unless the host stalls */
+	early = dump_comes(700) && now_ns() < progress + 2 * SECOND;
+	EXPECT_FALSE(early);
 	EXPECT_TRUE(dump_comes(10000));
 	dump_forget();
 	ASSERT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_RESET));

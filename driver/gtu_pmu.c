@@ -231,7 +231,7 @@ void gtu_pmu_attach(struct gtu_device *gtu)
 		}
 		if (gtu_pmu_state > 0)
 			cpuhp_state_add_instance_nocalls(gtu_pmu_state, &p->node);
-		/* the CPU may be offline since before the instance was known */
+		/* the CPU may be offline by now, and the callback did not know the instance */
 		cpus_read_lock();
 		if (!cpu_online(p->cpu))
 			p->cpu = raw_smp_processor_id();

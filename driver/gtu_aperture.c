@@ -11,8 +11,6 @@
 
 #include "gtu_drv.h"
 
-#define GTU_FAULT_PAGES		512UL	/* pages inserted per fault */
-
 static unsigned int aperture_share = 100;
 module_param(aperture_share, uint, 0644);
 MODULE_PARM_DESC(aperture_share, "Maximum share of the aperture per context, in percent");
@@ -282,30 +280,35 @@ void gtu_aperture_restore(struct gtu_device *gtu)
 	mutex_unlock(&gtu->aperture_lock);
 }
 
+/* Whether the CPU may access the aperture for the context. Called under map_lock. */
+static bool gtu_aperture_live(struct gtu_ctx *ctx)
+{
+	return !ctx->aperture_revoked && READ_ONCE(ctx->gtu->state) == GTU_STATE_UP;
+}
+
 static vm_fault_t gtu_aperture_fault(struct vm_fault *vmf)
 {
 	struct vm_area_struct *vma = vmf->vma;
 	struct gtu_extent *p = vma->vm_private_data;
 	struct gtu_ctx *ctx = p->ctx;
-	unsigned long page = vmf->pgoff - p->pgoff, at, end;
-	vm_fault_t ret = VM_FAULT_SIGBUS;
+	unsigned long page = vmf->pgoff - p->pgoff, at = vmf->address, end;
+	vm_fault_t ret = VM_FAULT_NOPAGE;
+	bool live;
 	u64 pfn;
 
 	if (page >= p->pages)
-		return ret;
+		return VM_FAULT_SIGBUS;
+	/* the next table's range may be a huge entry */
+	end = min(vma->vm_end, ALIGN_DOWN(at, PMD_SIZE) + PMD_SIZE);
+	if (gtu_tables_alloc(vma, at, end))
+		return VM_FAULT_OOM;
 	down_read(&ctx->gtu->map_lock);
-	if (ctx->aperture_revoked || READ_ONCE(ctx->gtu->state) != GTU_STATE_UP) {
-		ret = gtu_insert_blank(vmf, &p->blank);
-	} else {
-		pfn = PHYS_PFN(ctx->gtu->aperture_phys) + p->first + page;
-		end = min(vma->vm_end, vmf->address + (GTU_FAULT_PAGES << PAGE_SHIFT));
-		ret = vmf_insert_pfn(vma, vmf->address, pfn);
-		for (at = vmf->address + PAGE_SIZE; at < end && ret == VM_FAULT_NOPAGE;
-		     at += PAGE_SIZE)
-			ret = vmf_insert_pfn(vma, at, ++pfn);
-	}
+	live = gtu_aperture_live(ctx);
+	pfn = PHYS_PFN(ctx->gtu->aperture_phys) + p->first + page;
+	for (; live && at < end && ret == VM_FAULT_NOPAGE; at += PAGE_SIZE)
+		ret = vmf_insert_pfn(vma, at, pfn++);
 	up_read(&ctx->gtu->map_lock);
-	return ret;
+	return live ? ret : gtu_insert_blank(vmf, &p->blank);
 }
 
 #ifdef CONFIG_ARCH_SUPPORTS_PMD_PFNMAP
@@ -325,7 +328,7 @@ static vm_fault_t gtu_aperture_huge_fault(struct vm_fault *vmf, unsigned int ord
 	if (page + (PMD_SIZE >> PAGE_SHIFT) > p->pages || pfn % (PMD_SIZE >> PAGE_SHIFT))
 		return ret;
 	down_read(&ctx->gtu->map_lock);
-	if (!ctx->aperture_revoked && READ_ONCE(ctx->gtu->state) == GTU_STATE_UP)
+	if (gtu_aperture_live(ctx))
 		ret = gtu_insert_huge(vmf, pfn);
 	up_read(&ctx->gtu->map_lock);
 	return ret;

@@ -144,6 +144,7 @@ int gtu_bind(struct device *parent, const struct gtu_bus *bus, void *bus_data,
 	ret = gtu_hw_start(gtu);
 	if (ret)
 		goto err;
+	gtu_fdt_read(gtu);
 	ret = gtu_device_add(gtu);
 	if (ret)
 		goto err;

@@ -142,6 +142,7 @@ struct gtu_device *gtu_device_alloc(struct device *parent)
 	ida_init(&gtu->ctx_ids);
 	ida_init(&gtu->queue_ids);
 	gtu_watchdog_init(gtu);
+	gtu_dump_init(gtu);
 	ratelimit_state_init(&gtu->dump_limit, GTU_DUMP_INTERVAL, GTU_DUMP_BURST);
 	device_initialize(&gtu->dev);
 	gtu->dev.class = &gtu_class;
@@ -166,6 +167,7 @@ void gtu_contexts_end(struct gtu_device *gtu)
 	gtu_set_dead(gtu);
 	synchronize_srcu(&gtu->srcu);
 	gtu_watchdog_stop(gtu);
+	gtu_dump_finish(gtu);
 	gtu_peers_stop(gtu);
 	for (;;) {
 		spin_lock_irq(&gtu->ctx_lock);

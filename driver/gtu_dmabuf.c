@@ -7,6 +7,7 @@
 #include <linux/highmem.h>
 #include <linux/iosys-map.h>
 #include <linux/module.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
@@ -347,15 +348,24 @@ static const struct dma_buf_attach_ops gtu_import_ops = {
 };
 
 /**
- * gtu_import_lockdep() - teach lockdep the order of locks before an exporter moves memory
+ * gtu_import_lockdep() - teach lockdep which locks gtu_import_moved() takes
  * @ctx: a new context
+ *
+ * An exporter also moves memory when the kernel reclaims some: no allocation may
+ * wait for that under these locks.
  */
 void gtu_import_lockdep(struct gtu_ctx *ctx)
 {
+	struct gtu_device *gtu = ctx->gtu;
+
 	/* every dma_resv is of one class */
-	dma_resv_lock(&ctx->gtu->peer_resv, NULL);
+	dma_resv_lock(&gtu->peer_resv, NULL);
+	fs_reclaim_acquire(GFP_KERNEL);
 	might_lock(&ctx->lock);
-	dma_resv_unlock(&ctx->gtu->peer_resv);
+	might_lock(&gtu->mbox_lock);
+	might_lock(&gtu->map_lock);
+	fs_reclaim_release(GFP_KERNEL);
+	dma_resv_unlock(&gtu->peer_resv);
 }
 
 /**

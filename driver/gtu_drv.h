@@ -199,6 +199,11 @@ struct gtu_device {
 
 	struct delayed_work watchdog;	/* runs while there are waiters */
 	struct ratelimit_state dump_limit;
+	unsigned long dumping;		/* bit 0: whose setter has the next three, and dump_work */
+	struct list_head dump;		/* pages of text */
+	unsigned int dump_pages;
+	bool dump_full;			/* the rest is left out */
+	struct work_struct dump_work;
 	struct dentry *debugfs;
 	const struct attribute_group *groups[2 * GTU_UNIT_PAGES + 1];
 };
@@ -233,7 +238,7 @@ struct gtu_ctx {
 	struct mutex teardown_lock;	/* held until a teardown has freed everything */
 	struct mutex lock;		/* protects all below */
 	bool torn_down;			/* nothing of the context is left on the device */
-	unsigned int queues;
+	unsigned int queues;		/* that exist or are being created */
 	struct xarray queue;		/* struct gtu_queue by id */
 	struct gtu_hw_region *table;
 	dma_addr_t table_dma;
@@ -653,6 +658,8 @@ void gtu_debugfs_init(void);
 void gtu_debugfs_exit(void);
 void gtu_debugfs_add(struct gtu_device *gtu);
 void gtu_debugfs_remove(struct gtu_device *gtu);
+void gtu_dump_init(struct gtu_device *gtu);
+void gtu_dump_finish(struct gtu_device *gtu);
 __printf(3, 4) void gtu_dump(struct gtu_device *gtu, struct gtu_ctx *held, const char *format, ...);
 
 /* gtu_watchdog.c */
@@ -682,6 +689,7 @@ int gtu_region_read(struct gtu_region *r, u64 offset, void *to, size_t bytes);
 #define GTU_MAP_ID_SHIFT	24	/* the largest ring is 8 MiB */
 u64 gtu_map_offset(u32 kind, u32 id);
 int gtu_mmap(struct file *file, struct vm_area_struct *vma);
+int gtu_tables_alloc(struct vm_area_struct *vma, unsigned long at, unsigned long end);
 vm_fault_t gtu_insert_blank(struct vm_fault *vmf, struct page **blank);
 void gtu_queue_unmap(struct gtu_queue *q);
 void gtu_doorbells_unmap(struct gtu_device *gtu, struct gtu_ctx *held);

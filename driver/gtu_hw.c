@@ -131,7 +131,8 @@ int gtu_mbox_query(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg, u
 {
 	int ret = -ESTALE, i;
 
-	gtu_mbox_lock(gtu);
+	/* not gtu_mbox_lock(): a reset by the PCI core makes every epoch stale at its beginning */
+	mutex_lock(&gtu->mbox_lock);
 	if (gtu->epoch == epoch)
 		ret = gtu_mbox_locked(gtu, cmd, arg);
 	for (i = 0; result && !ret && i < GTU_MBOX_RESULTS; i++)
@@ -379,9 +380,10 @@ void gtu_counters_stop(struct gtu_device *gtu)
 
 /*
  * Take a snapshot of a unit's counters for a file, or clear them, or both. Events
- * of perf go on counting: what was cleared is added to them.
+ * of perf go on counting: what was cleared is added to them. @space: of the file's
+ * first snapshot, which takes it
  */
-static int gtu_counters_control(struct gtu_ctx *ctx, unsigned int page, u32 control)
+static void gtu_counters_control(struct gtu_ctx *ctx, unsigned int page, u32 control, u64 **space)
 {
 	struct gtu_device *gtu = ctx->gtu;
 	u64 *own = NULL, value;
@@ -389,13 +391,11 @@ static int gtu_counters_control(struct gtu_ctx *ctx, unsigned int page, u32 cont
 
 	lockdep_assert_held(&gtu->mbox_lock);
 	if (!control)
-		return 0;
-	if (control & GTU_CTRL_SNAPSHOT && !ctx->counters[page])
-		ctx->counters[page] = kcalloc(GTU_UREG_COUNTERS, sizeof(u64), GFP_KERNEL_ACCOUNT);
+		return;
 	if (control & GTU_CTRL_SNAPSHOT) {
+		if (!ctx->counters[page])
+			swap(ctx->counters[page], *space);
 		own = ctx->counters[page];
-		if (!own)
-			return -ENOMEM;
 	}
 	raw_spin_lock_irq(&gtu->counter_lock);
 	gtu_wr(gtu, (page + 1) * GTU_PAGE + GTU_UREG_CTRL, control | GTU_CTRL_SNAPSHOT);
@@ -408,7 +408,6 @@ static int gtu_counters_control(struct gtu_ctx *ctx, unsigned int page, u32 cont
 			gtu->cleared[page][n] += value;
 	}
 	raw_spin_unlock_irq(&gtu->counter_lock);
-	return 0;
 }
 
 /**
@@ -425,6 +424,7 @@ int gtu_reg_write(struct gtu_ctx *ctx, u32 offset, u64 value)
 	int page = gtu_unit_page(gtu, offset), ret;
 	u32 reg = offset % GTU_PAGE, n = (reg - GTU_UREG_SET(0)) / 4;
 	bool set = gtu_reg_is_setting(reg);
+	u64 *space = NULL;
 
 	if (page < 0 || value > U32_MAX)
 		return -EINVAL;
@@ -433,16 +433,20 @@ int gtu_reg_write(struct gtu_ctx *ctx, u32 offset, u64 value)
 	/* settings change how other users' jobs run */
 	if (!READ_ONCE(user_registers) && !(set ? capable(CAP_SYS_ADMIN) : perfmon_capable()))
 		return -EPERM;
+	if (!set && value & GTU_CTRL_SNAPSHOT && !READ_ONCE(ctx->counters[page])) {
+		space = kcalloc(GTU_UREG_COUNTERS, sizeof(u64), GFP_KERNEL_ACCOUNT);
+		if (!space)
+			return -ENOMEM;
+	}
 	gtu_mbox_lock(gtu);
 	ret = -ENODEV;
 	if (!gtu->epoch)
 		goto out;
-	ret = 0;
 	if (set)
 		gtu_wr(gtu, offset, value);
 	else
-		ret = gtu_counters_control(ctx, page, value);
-	ret = ret ?: gtu_alive(gtu);
+		gtu_counters_control(ctx, page, value, &space);
+	ret = gtu_alive(gtu);
 	if (!ret && set) {
 		/* read back: the device may have clamped the value */
 		gtu->setting[page][n] = gtu_rd(gtu, offset);
@@ -450,6 +454,7 @@ int gtu_reg_write(struct gtu_ctx *ctx, u32 offset, u64 value)
 	}
 out:
 	mutex_unlock(&gtu->mbox_lock);
+	kfree(space);
 	return ret;
 }
 

@@ -35,12 +35,28 @@ static const struct gtu_ring *gtu_map_ring(struct gtu_queue *q, u32 kind)
 }
 
 /**
+ * gtu_tables_alloc() - allocate the page tables for an insertion under gtu->map_lock
+ * @vma: the mapping
+ * @at: first address
+ * @end: end of the addresses
+ *
+ * Memory that is allocated under that lock could wait for itself: see
+ * gtu_import_lockdep().
+ *
+ * Return: 0 or -ENOMEM
+ */
+int gtu_tables_alloc(struct vm_area_struct *vma, unsigned long at, unsigned long end)
+{
+	return apply_to_page_range(vma->vm_mm, at, end - at, NULL, NULL);
+}
+
+/**
  * gtu_insert_blank() - insert a zero page in place of device memory
  * @vmf: the fault
  * @blank: the page, allocated if NULL
  *
  * It is mapped cached: an uncached access could see stale data behind the
- * cache.
+ * cache. Called without gtu->map_lock.
  *
  * Return: VM_FAULT_*
  */
@@ -61,34 +77,43 @@ vm_fault_t gtu_insert_blank(struct vm_fault *vmf, struct page **blank)
 				   vm_get_page_prot(vma->vm_flags));
 }
 
+/* Insert a whole ring. */
+static vm_fault_t gtu_ring_insert(struct vm_area_struct *vma, const struct gtu_ring *ring)
+{
+	unsigned long at = vma->vm_start;
+	vm_fault_t ret = VM_FAULT_NOPAGE;
+	struct sg_page_iter it;
+
+	for_each_sgtable_page(ring->sgt, &it, 0) {
+		ret = vmf_insert_pfn(vma, at, page_to_pfn(sg_page_iter_page(&it)));
+		at += PAGE_SIZE;
+		if (ret != VM_FAULT_NOPAGE)
+			break;
+	}
+	return ret;
+}
+
 static vm_fault_t gtu_queue_fault(struct vm_fault *vmf)
 {
 	struct vm_area_struct *vma = vmf->vma;
 	struct gtu_queue *q = vma->vm_private_data;
 	struct gtu_device *gtu = q->ctx->gtu;
 	u32 kind = gtu_map_kind(vma);
-	vm_fault_t ret = VM_FAULT_NOPAGE;
-	unsigned long at = vma->vm_start;
-	struct sg_page_iter it;
+	vm_fault_t ret = 0;
+	bool dead;
 
+	if (gtu_tables_alloc(vma, vma->vm_start, vma->vm_end))
+		return VM_FAULT_OOM;
 	down_read(&gtu->map_lock);
 	/* A ring keeps its contents, with the state "disabled", until the queue's end. */
-	if (READ_ONCE(q->dead) || (kind == GTU_MAP_DOORBELL && gtu_ctx_dead(q->ctx))) {
-		ret = gtu_insert_blank(vmf, &q->blank[kind]);
-	} else if (kind == GTU_MAP_DOORBELL) {
+	dead = READ_ONCE(q->dead) || (kind == GTU_MAP_DOORBELL && gtu_ctx_dead(q->ctx));
+	if (!dead && kind == GTU_MAP_DOORBELL)
 		ret = vmf_insert_pfn(vma, vmf->address,
 				     PHYS_PFN(gtu->doorbells_phys + ((u64)q->id << gtu->stride)));
-	} else {
-		/* insert the whole ring at the first fault */
-		for_each_sgtable_page(gtu_map_ring(q, kind)->sgt, &it, 0) {
-			ret = vmf_insert_pfn(vma, at, page_to_pfn(sg_page_iter_page(&it)));
-			at += PAGE_SIZE;
-			if (ret != VM_FAULT_NOPAGE)
-				break;
-		}
-	}
+	else if (!dead)
+		ret = gtu_ring_insert(vma, gtu_map_ring(q, kind));
 	up_read(&gtu->map_lock);
-	return ret;
+	return dead ? gtu_insert_blank(vmf, &q->blank[kind]) : ret;
 }
 
 static void gtu_queue_vma_open(struct vm_area_struct *vma)

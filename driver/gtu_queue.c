@@ -144,7 +144,8 @@ static bool gtu_queue_quiesce(struct gtu_queue *q, int error, const char *why)
 	return !ret || ret == -EALREADY || gtu_force_quiesce(q->ctx, why);
 }
 
-static struct gtu_queue *gtu_queue_new(struct gtu_ctx *ctx, u32 sq_log2, u32 cq_log2)
+/* Allocate a queue and its entry in ctx->queue, which is empty until the queue is stored. */
+static struct gtu_queue *gtu_queue_new(struct gtu_ctx *ctx, u32 sq_log2, u32 cq_log2, bool submit)
 {
 	struct gtu_device *gtu = ctx->gtu;
 	struct gtu_queue *q;
@@ -167,17 +168,43 @@ static struct gtu_queue *gtu_queue_new(struct gtu_ctx *ctx, u32 sq_log2, u32 cq_
 	if (!ret)
 		ret = gtu_ring_alloc(gtu, &q->cq, (sizeof(struct gtu_hw_cpl) << cq_log2) +
 					sizeof(struct gtu_hw_queue_status), DMA_BIDIRECTIONAL);
+	if (!ret && submit)
+		ret = gtu_submit_init(q);
 	if (!ret)
 		ret = ida_alloc_max(&gtu->queue_ids, gtu->max_queues - 1, GFP_KERNEL);
-	if (ret < 0) {
-		gtu_ring_free(gtu, &q->sq);
-		gtu_ring_free(gtu, &q->cq);
-		kfree(q);
-		return ERR_PTR(ret);
-	}
+	if (ret < 0)
+		goto err;
 	q->id = ret;
+	ret = xa_reserve(&ctx->queue, q->id, GFP_KERNEL);
+	if (ret) {
+		ida_free(&gtu->queue_ids, q->id);
+		goto err;
+	}
 	q->status = q->cq.cpu + (sizeof(struct gtu_hw_cpl) << cq_log2);
 	return q;
+err:
+	gtu_ring_free(gtu, &q->sq);
+	gtu_ring_free(gtu, &q->cq);
+	kvfree(q->last_use);
+	kfree(q);
+	return ERR_PTR(ret);
+}
+
+/* Count a queue before it is allocated. Returns 0 or a negative errno. */
+static int gtu_queue_count(struct gtu_ctx *ctx)
+{
+	int ret = 0;
+
+	if (mutex_lock_killable(&ctx->lock))
+		return -EINTR;
+	if (ctx->torn_down)
+		ret = -ENODEV;
+	else if (ctx->queues >= GTU_CTX_QUEUES)
+		ret = -ENOSPC;
+	else
+		ctx->queues++;
+	mutex_unlock(&ctx->lock);
+	return ret;
 }
 
 /**
@@ -192,44 +219,38 @@ static struct gtu_queue *gtu_queue_new(struct gtu_ctx *ctx, u32 sq_log2, u32 cq_
  */
 struct gtu_queue *gtu_queue_create(struct gtu_ctx *ctx, u32 sq_log2, u32 cq_log2, bool submit)
 {
-	struct gtu_queue *q;
+	int ret = gtu_queue_count(ctx);
 	bool quiesced = true;
-	int ret;
+	struct gtu_queue *q;
 
-	if (mutex_lock_killable(&ctx->lock))
-		return ERR_PTR(-EINTR);
-	ret = -ENODEV;
-	if (ctx->torn_down)
-		goto out;
-	ret = -ENOSPC;
-	if (ctx->queues >= GTU_CTX_QUEUES)
-		goto out;
-	q = gtu_queue_new(ctx, sq_log2, cq_log2);
+	if (ret)
+		return ERR_PTR(ret);
+	q = gtu_queue_new(ctx, sq_log2, cq_log2, submit);
+	mutex_lock(&ctx->lock);
 	ret = PTR_ERR_OR_ZERO(q);
 	if (ret)
-		goto out;
+		goto err;
+	if (ctx->torn_down) {
+		ret = -ENODEV;
+		goto err_kill;
+	}
 	rcu_assign_pointer(ctx->gtu->queue[q->id], q);
-	ret = submit ? gtu_submit_init(q) : 0;
-	if (ret)
-		goto err;
-	ret = xa_err(xa_store(&ctx->queue, q->id, q, GFP_KERNEL));
-	if (ret)
-		goto err;
+	xa_store(&ctx->queue, q->id, q, 0);	/* cannot fail: the entry is allocated */
 	ret = gtu_queue_enable(q);
 	if (ret) {
-		xa_erase(&ctx->queue, q->id);
 		quiesced = gtu_queue_quiesce(q, ret, "queue setup failed");
 		ret = gtu_ctx_dead(ctx) ? -ENODEV : -EIO;
-		goto err;
+		goto err_kill;
 	}
-	ctx->queues++;
 	kref_get(&q->ref);
 	mutex_unlock(&ctx->lock);
 	return q;
-err:
+err_kill:
+	xa_erase(&ctx->queue, q->id);
 	gtu_queue_kill(q, quiesced);
 	gtu_queue_put(q);
-out:
+err:
+	ctx->queues--;
 	mutex_unlock(&ctx->lock);
 	return ERR_PTR(ret);
 }

@@ -359,8 +359,6 @@ int gtu_hw_start(struct gtu_device *gtu)
 
 	gtu_mbox_lock(gtu);
 	ret = gtu_reset_and_reload(gtu, true);
-	if (!ret)
-		gtu_fdt_read(gtu);
 	mutex_unlock(&gtu->mbox_lock);
 	return ret;
 }

@@ -15,21 +15,63 @@
 
 #define GTU_SHOWN		8u	/* ring entries shown before and after the head */
 #define GTU_DUMP_MAX		(8u << 20)
-#define GTU_DUMP_SLACK		4096u	/* space for text added since the length was counted */
 
 /*
- * Output: a seq_file or a buffer. With neither, only the length is counted.
+ * Output: a seq_file, or the dump of @gtu.
  * @held: context whose lock the caller holds. If it is not NULL, other contexts
  * that are locked are skipped instead of waited for.
  */
 struct gtu_text {
 	struct seq_file *file;
-	char *buf;
-	size_t bytes, used;
+	struct gtu_device *gtu;
 	struct gtu_ctx *held;
 };
 
 static struct dentry *gtu_debugfs_root;
+
+/*
+ * Add a page to the dump. The caller may hold locks under which no allocation may
+ * wait: if there is no page at once, the dump ends.
+ */
+static struct page *gtu_dump_page(struct gtu_device *gtu)
+{
+	struct page *page = gtu->dump_pages < GTU_DUMP_MAX >> PAGE_SHIFT ?
+			    alloc_page(GFP_NOWAIT | __GFP_NOWARN) : NULL;
+
+	if (page) {
+		list_add_tail(&page->lru, &gtu->dump);
+		gtu->dump_pages++;
+	} else {
+		gtu->dump_full = true;
+	}
+	return page;
+}
+
+/* Append a line to the dump. It is in one page, of which page->private bytes are used. */
+static __printf(2, 0) void gtu_dump_vprint(struct gtu_device *gtu, const char *format, va_list args)
+{
+	struct page *page = NULL;
+	size_t used = PAGE_SIZE;
+	va_list again;
+	int n = 0;
+
+	if (gtu->dump_full)
+		return;
+	va_copy(again, args);
+	if (!list_empty(&gtu->dump)) {
+		page = list_last_entry(&gtu->dump, struct page, lru);
+		used = page_private(page);
+		n = vsnprintf(page_address(page) + used, PAGE_SIZE - used, format, args);
+	}
+	if (used + n >= PAGE_SIZE) {
+		page = gtu_dump_page(gtu);
+		used = 0;
+		n = page ? vscnprintf(page_address(page), PAGE_SIZE, format, again) : 0;
+	}
+	va_end(again);
+	if (page)
+		set_page_private(page, used + n);
+}
 
 static __printf(2, 3) void gtu_print(struct gtu_text *t, const char *format, ...)
 {
@@ -39,8 +81,7 @@ static __printf(2, 3) void gtu_print(struct gtu_text *t, const char *format, ...
 	if (t->file)
 		seq_vprintf(t->file, format, args);
 	else
-		t->used += vsnprintf(t->buf ? t->buf + min(t->used, t->bytes) : NULL,
-				     t->buf ? t->bytes - min(t->used, t->bytes) : 0, format, args);
+		gtu_dump_vprint(t->gtu, format, args);
 	va_end(args);
 }
 
@@ -340,19 +381,52 @@ void gtu_debugfs_exit(void)
 	debugfs_remove_recursive(gtu_debugfs_root);
 }
 
-static void gtu_dump_keep(struct gtu_device *gtu, struct gtu_ctx *held, const char *why)
+/* Make a device coredump of the text that gtu_dump() wrote. */
+static void gtu_dump_work(struct work_struct *work)
 {
-	struct gtu_text t = { .held = held };
+	struct gtu_device *gtu = container_of(work, struct gtu_device, dump_work);
+	static const char cut[] = "(the rest is left out)\n";
+	char *text = vmalloc(gtu->dump_pages * PAGE_SIZE + sizeof(cut));
+	struct page *page, *next;
+	size_t bytes = 0;
 
-	gtu_print_all(&t, gtu);
-	t.bytes = min_t(size_t, t.used + strlen(why) + GTU_DUMP_SLACK, GTU_DUMP_MAX);
-	t.buf = vmalloc(t.bytes);
-	if (!t.buf)
-		return;
-	t.used = scnprintf(t.buf, t.bytes, "%s\n", why);
-	gtu_print_all(&t, gtu);
-	/* takes ownership of the buffer */
-	dev_coredumpv(gtu->parent, t.buf, min(t.used, t.bytes - 1), GFP_KERNEL);
+	list_for_each_entry_safe(page, next, &gtu->dump, lru) {
+		if (text)
+			memcpy(text + bytes, page_address(page), page_private(page));
+		bytes += page_private(page);
+		list_del(&page->lru);
+		set_page_private(page, 0);
+		__free_page(page);
+	}
+	if (text && gtu->dump_full) {
+		memcpy(text + bytes, cut, sizeof(cut) - 1);
+		bytes += sizeof(cut) - 1;
+	}
+	gtu->dump_pages = 0;
+	gtu->dump_full = false;
+	/* takes ownership of the text */
+	if (text)
+		dev_coredumpv(gtu->parent, text, bytes, GFP_KERNEL);
+	clear_bit_unlock(0, &gtu->dumping);
+}
+
+/**
+ * gtu_dump_init() - prepare state dumps
+ * @gtu: the device
+ */
+void gtu_dump_init(struct gtu_device *gtu)
+{
+	INIT_LIST_HEAD(&gtu->dump);
+	INIT_WORK(&gtu->dump_work, gtu_dump_work);
+}
+
+/**
+ * gtu_dump_finish() - wait for the device coredump of the last state dump
+ * @gtu: the device, of which no other begins
+ */
+void gtu_dump_finish(struct gtu_device *gtu)
+{
+	flush_work(&gtu->dump_work);
 }
 
 /**
@@ -363,11 +437,13 @@ static void gtu_dump_keep(struct gtu_device *gtu, struct gtu_ctx *held, const ch
  * @...: arguments of @format
  *
  * Writes one line to the log. The kernel keeps the dump for some minutes or
- * until it is written to, and takes no second one meanwhile. The caller holds
- * no other lock of the driver than that of @held.
+ * until it is written to, and takes no second one meanwhile. A work item hands
+ * it to the kernel, because that allocates memory. The caller holds no other
+ * lock of the driver than that of @held.
  */
 void gtu_dump(struct gtu_device *gtu, struct gtu_ctx *held, const char *format, ...)
 {
+	struct gtu_text t = { .gtu = gtu, .held = held };
 	char why[128];
 	va_list args;
 
@@ -378,6 +454,9 @@ void gtu_dump(struct gtu_device *gtu, struct gtu_ctx *held, const char *format, 
 	va_end(args);
 	dev_warn(gtu->parent, "%s%s\n", why,
 		 IS_ENABLED(CONFIG_DEV_COREDUMP) ? "; state dump in /sys/class/devcoredump" : "");
-	if (IS_ENABLED(CONFIG_DEV_COREDUMP))
-		gtu_dump_keep(gtu, held, why);
+	if (!IS_ENABLED(CONFIG_DEV_COREDUMP) || test_and_set_bit_lock(0, &gtu->dumping))
+		return;
+	gtu_print(&t, "%s\n", why);
+	gtu_print_all(&t, gtu);
+	schedule_work(&gtu->dump_work);
 }

@@ -520,7 +520,8 @@ run_plan() (
 		need 6.12
 		units="scu weaver"
 		kselftest_arguments "" gtu_test pin_test queue_test dmabuf_test nocopy_test event_test stream_test huge_test pmu_test
-		sound_guest "$1" 6.12 --devices 2 ;;
+		sound_guest "$1" 6.12 --devices 2 --also "--map-aperture --aperture 4M" \
+			--test "huge-entries-beside-small=GTU_DEVICE=/dev/gtu2 huge_test small_beside_huge" ;;
 	graphs)
 		need distribution
 		graphs_guest "$1" 'rome99*' 'USAir97*' ;;

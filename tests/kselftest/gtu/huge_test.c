@@ -177,4 +177,37 @@ TEST_F_TIMEOUT(huge, aperture, 120)
 	EXPECT_EQ(7, p[7 * PAGE]);
 }
 
+/* Small entries are inserted up to a huge one, not into it. The mapping begins and ends within pieces of 2 MiB. */
+TEST_F_TIMEOUT(huge, small_beside_huge, 60)
+{
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	char *area = reserve(32 * HUGE), choice[16], now[16];
+	uint64_t offset, first;
+	uint32_t key;
+	long before;
+
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
+	if (info.aperture_bytes != BYTES)
+		SKIP(return, "needs a device whose aperture is of 4 MiB: a larger one takes minutes to clear");
+	if (kernel_version() < 0x60c)
+		SKIP(return, "before Linux 6.12 the aperture has small entries");
+	ASSERT_NE(NULL, area);
+	ASSERT_EQ(0, alloc_in(self->fd, GTU_BUFFER_APERTURE, PAGE, RW, &key, &first));
+	ASSERT_EQ(0, alloc_in(self->fd, GTU_BUFFER_APERTURE, BYTES - PAGE, RW, &key, &offset));
+	ASSERT_EQ(area + PAGE, mmap(area + PAGE, BYTES - PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, self->fd,
+				    (off_t)offset));
+	ASSERT_EQ(0, choose_huge_pages("always", choice));
+	before = status_kib("VmPTE");
+	area[HUGE] = 5;
+	EXPECT_EQ(before, status_kib("VmPTE")) {
+		TH_LOG("the entry is not huge");
+	}
+	area[HUGE - PAGE] = 6;
+	ASSERT_EQ(0, choose_huge_pages(choice, now));
+	EXPECT_EQ(5, area[HUGE]);
+	EXPECT_EQ(6, area[HUGE - PAGE]);
+	area[2 * HUGE - 1] = 7;
+	EXPECT_EQ(5, area[HUGE]);
+}
+
 TEST_HARNESS_MAIN

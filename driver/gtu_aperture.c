@@ -140,8 +140,10 @@ static int gtu_extent_zero(struct gtu_device *gtu, struct gtu_extent *p)
 				PAGE_SIZE);
 		if (!to)
 			return -ENOMEM;
-		for (i = 0; i < PAGE_SIZE; i += sizeof(u64))
+		rcu_read_lock();	/* no reset begins in between */
+		for (i = 0; i < PAGE_SIZE && !gtu_ctx_dead(p->ctx); i += sizeof(u64))
 			writeq(0, to + i);
+		rcu_read_unlock();
 		iounmap(to);
 	}
 	/* order the writes before the register read, which flushes them */
@@ -280,10 +282,10 @@ void gtu_aperture_restore(struct gtu_device *gtu)
 	mutex_unlock(&gtu->aperture_lock);
 }
 
-/* Whether the CPU may access the aperture for the context. Called under map_lock. */
+/* Called under map_lock. */
 static bool gtu_aperture_live(struct gtu_ctx *ctx)
 {
-	return !ctx->aperture_revoked && READ_ONCE(ctx->gtu->state) == GTU_STATE_UP;
+	return !ctx->aperture_revoked && !gtu_ctx_dead(ctx);
 }
 
 static vm_fault_t gtu_aperture_fault(struct vm_fault *vmf)

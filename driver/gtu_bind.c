@@ -19,8 +19,35 @@ static void gtu_irqs_free(struct gtu_device *gtu)
 			continue;
 		irq_update_affinity_hint(gtu->vector[i].irq, NULL);
 		free_irq(gtu->vector[i].irq, &gtu->vector[i]);
+		gtu->vector[i].irq = 0;
 	}
 	gtu->bus->vectors_free(gtu);
+}
+
+/**
+ * gtu_irqs_disable() - disable the interrupts and wait for their handlers
+ * @gtu: the device, whose registers become inaccessible; it may have no interrupts
+ */
+void gtu_irqs_disable(struct gtu_device *gtu)
+{
+	unsigned int i;
+
+	for (i = 0; i < gtu->vectors; i++)
+		if (gtu->vector[i].irq)
+			disable_irq(gtu->vector[i].irq);
+}
+
+/**
+ * gtu_irqs_enable() - undo gtu_irqs_disable()
+ * @gtu: the device
+ */
+void gtu_irqs_enable(struct gtu_device *gtu)
+{
+	unsigned int i;
+
+	for (i = 0; i < gtu->vectors; i++)
+		if (gtu->vector[i].irq)
+			enable_irq(gtu->vector[i].irq);
 }
 
 /*

@@ -401,6 +401,8 @@ struct gtu_queue {
 int gtu_bind(struct device *parent, const struct gtu_bus *bus, void *bus_data,
 	     const struct gtu_resources *res);
 void gtu_unbind(struct gtu_device *gtu);
+void gtu_irqs_disable(struct gtu_device *gtu);
+void gtu_irqs_enable(struct gtu_device *gtu);
 void gtu_shutdown(struct gtu_device *gtu);
 
 /* gtu_pci.c, gtu_platform.c: if the kernel has the bus */
@@ -692,6 +694,6 @@ int gtu_mmap(struct file *file, struct vm_area_struct *vma);
 int gtu_tables_alloc(struct vm_area_struct *vma, unsigned long at, unsigned long end);
 vm_fault_t gtu_insert_blank(struct vm_fault *vmf, struct page **blank);
 void gtu_queue_unmap(struct gtu_queue *q);
-void gtu_doorbells_unmap(struct gtu_device *gtu, struct gtu_ctx *held);
+void gtu_device_unmap(struct gtu_device *gtu, struct gtu_ctx *held);
 
 #endif

@@ -232,8 +232,17 @@ void gtu_queue_unmap(struct gtu_queue *q)
 				    1ull << GTU_MAP_ID_SHIFT, 1);
 }
 
+static void gtu_ctx_unmap(struct gtu_ctx *ctx)
+{
+	const u64 bytes = 1ull << GTU_MAP_KIND_SHIFT;
+
+	unmap_mapping_range(ctx->mapping, gtu_map_offset(GTU_MAP_DOORBELL, 0), bytes, 1);
+	if (atomic_read(&ctx->aperture_maps))
+		unmap_mapping_range(ctx->mapping, gtu_map_offset(GTU_MAP_APERTURE, 0), bytes, 1);
+}
+
 /**
- * gtu_doorbells_unmap() - zap the doorbells of all contexts
+ * gtu_device_unmap() - zap the doorbells and the aperture of all contexts
  * @gtu: the device
  * @held: a context that removal may have taken off the list, or NULL
  *
@@ -241,19 +250,18 @@ void gtu_queue_unmap(struct gtu_queue *q)
  * hang the CPU. The contexts are dead or suspended; faults of dead ones insert
  * blank pages.
  */
-void gtu_doorbells_unmap(struct gtu_device *gtu, struct gtu_ctx *held)
+void gtu_device_unmap(struct gtu_device *gtu, struct gtu_ctx *held)
 {
-	const u64 from = gtu_map_offset(GTU_MAP_DOORBELL, 0);
 	struct gtu_ctx *ctx;
 	u32 id = 0;
 
 	down_write(&gtu->map_lock);	/* wait for faults that saw a live context */
 	up_write(&gtu->map_lock);
 	if (held)
-		unmap_mapping_range(held->mapping, from, 1ull << GTU_MAP_KIND_SHIFT, 1);
+		gtu_ctx_unmap(held);
 	while ((ctx = gtu_ctx_next(gtu, id))) {
 		id = ctx->id + 1;
-		unmap_mapping_range(ctx->mapping, from, 1ull << GTU_MAP_KIND_SHIFT, 1);
+		gtu_ctx_unmap(ctx);
 		gtu_ctx_put(ctx);
 	}
 }

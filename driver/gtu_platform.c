@@ -21,6 +21,7 @@ struct gtu_platform {
 	struct device *dev;
 	struct clk *clk;		/* NULL: none, the clock always runs */
 	struct reset_control *reset;	/* NULL: no reset line */
+	bool clocked;
 	bool on;			/* clocked and out of reset: registers are accessible */
 };
 
@@ -34,8 +35,10 @@ static int gtu_platform_on(struct gtu_platform *p)
 
 	if (ret)
 		return dev_err_probe(p->dev, ret, "the driver cannot enable the clock\n");
+	p->clocked = true;
 	ret = reset_control_deassert(p->reset);
 	if (ret) {
+		p->clocked = false;
 		clk_disable_unprepare(p->clk);
 		return dev_err_probe(p->dev, ret, "the driver cannot deassert reset\n");
 	}
@@ -51,12 +54,13 @@ static void gtu_platform_off(struct gtu_platform *p)
 {
 	int ret;
 
-	if (!p->on)
+	if (!p->clocked)
 		return;
 	p->on = false;
 	ret = reset_control_assert(p->reset);
 	if (ret)
 		dev_warn(p->dev, "the driver cannot assert reset: %d\n", ret);
+	p->clocked = false;
 	clk_disable_unprepare(p->clk);
 }
 
@@ -66,32 +70,51 @@ static void gtu_platform_enable_dma(struct gtu_device *gtu)
 }
 
 /*
+ * Assert the reset line and deassert it again, because registers may not respond
+ * in reset. Returns 0 if the device was in reset.
+ */
+static int gtu_platform_pulse(struct gtu_device *gtu)
+{
+	struct gtu_platform *p = gtu->bus_data;
+	int ret = reset_control_assert(p->reset);
+
+	if (ret) {
+		ret = reset_control_reset(p->reset);
+		if (ret)
+			dev_err(gtu->parent, "the driver cannot pulse reset: %d\n", ret);
+		return ret;
+	}
+	fsleep(GTU_PULSE_US);
+	ret = reset_control_deassert(p->reset);
+	if (ret) {
+		dev_err(gtu->parent, "the driver cannot deassert reset: %d\n", ret);
+		p->on = false;
+		WRITE_ONCE(gtu->epoch, 0);
+	}
+	return 0;
+}
+
+/*
  * Quiesce the device by resetting it: afterwards it has no context, queue or
  * event ring. The reset line is reliable; the reset register counts only if the
- * device reports ready. The line is deasserted again because registers may not
- * respond in reset.
+ * device reports ready.
  */
 static bool gtu_platform_quiesce(struct gtu_device *gtu)
 {
 	struct gtu_platform *p = gtu->bus_data;
-	int ret = -EOPNOTSUPP;
+	int ret;
 
 	if (!p->on)
 		return true;
-	if (p->reset) {
-		ret = reset_control_assert(p->reset);
-		if (!ret) {
-			fsleep(GTU_PULSE_US);
-			ret = reset_control_deassert(p->reset);
-			if (ret)
-				dev_err(gtu->parent, "the driver cannot deassert reset: %d\n", ret);
-			/* the device was in reset in either case */
-			return true;
-		}
-		ret = reset_control_reset(p->reset);
-		if (ret)
-			dev_err(gtu->parent, "the driver cannot pulse reset: %d\n", ret);
-	}
+	if (!p->reset)
+		return gtu_hw_reset(gtu);
+	/* An access to the device in reset can hang the CPU, also one that began before. */
+	gtu_irqs_disable(gtu);
+	synchronize_rcu();
+	ret = gtu_platform_pulse(gtu);
+	/* a device that stays in reset has no interrupts until it resumes */
+	if (p->on)
+		gtu_irqs_enable(gtu);
 	return !ret || gtu_hw_reset(gtu);
 }
 
@@ -227,12 +250,11 @@ static int gtu_platform_suspend(struct device *dev)
 	struct gtu_device *gtu = dev_get_drvdata(dev);
 	struct gtu_platform *p = gtu->bus_data;
 	int ret = gtu_suspend(dev);
-	unsigned int i;
 
-	if (ret || !p->on)
+	if (ret)
 		return ret;
-	for (i = 0; i < gtu->vectors; i++)
-		disable_irq(gtu->vector[i].irq);
+	if (p->on)
+		gtu_irqs_disable(gtu);
 	gtu_platform_off(p);
 	return 0;
 }
@@ -245,7 +267,6 @@ static int gtu_platform_resume(struct device *dev)
 {
 	struct gtu_device *gtu = dev_get_drvdata(dev);
 	struct gtu_platform *p = gtu->bus_data;
-	unsigned int i;
 	int ret;
 
 	if (!p->on) {
@@ -260,8 +281,7 @@ static int gtu_platform_resume(struct device *dev)
 			gtu_contexts_end(gtu);
 			return ret;
 		}
-		for (i = 0; i < gtu->vectors; i++)
-			enable_irq(gtu->vector[i].irq);
+		gtu_irqs_enable(gtu);
 	}
 	return gtu_resume(dev);
 }

@@ -40,17 +40,17 @@ void gtu_set_dead(struct gtu_device *gtu)
  */
 int gtu_alive(struct gtu_device *gtu)
 {
-	u32 epoch = READ_ONCE(gtu->epoch);
+	u32 epoch, magic = 0;
 
-	/*
-	 * Not accessible: on some buses reading the registers would hang the
-	 * CPU.
-	 */
-	if (!epoch)
-		return -ENODEV;
-	if (gtu_rd(gtu, GTU_REG_MAGIC) == GTU_MAGIC)
+	/* on some buses reading the registers during a reset would hang the CPU */
+	rcu_read_lock();
+	epoch = READ_ONCE(gtu->epoch);
+	if (epoch && READ_ONCE(gtu->state) == GTU_STATE_UP)
+		magic = gtu_rd(gtu, GTU_REG_MAGIC);
+	rcu_read_unlock();
+	if (magic == GTU_MAGIC)
 		return 0;
-	if (READ_ONCE(gtu->epoch) == epoch)
+	if (epoch && READ_ONCE(gtu->epoch) == epoch)
 		gtu_set_dead(gtu);
 	return -ENODEV;
 }
@@ -81,7 +81,7 @@ static bool gtu_quiesce_once(struct gtu_device *gtu, struct gtu_ctx *held)
 		gtu->quiesce_called = true;
 		/* the bus may assert a reset line */
 		gtu_counters_stop(gtu);
-		gtu_doorbells_unmap(gtu, held);
+		gtu_device_unmap(gtu, held);
 		gtu->quiesced = gtu->bus->quiesce(gtu);
 		if (!gtu->quiesced)
 			dev_err(gtu->parent,
@@ -227,7 +227,9 @@ static int gtu_reset_locked(struct gtu_device *gtu)
  * @why: reason, for the log
  *
  * Called under ctx->lock for a published context when the device did not
- * release its resources.
+ * release its resources. Does not wait for a reset by the PCI core, which has
+ * quiesced the device: the reset of another function on the bus can wait for an
+ * importer of its aperture, and that for this.
  *
  * Return: true if the device certainly does not access the resources of the
  * context any more
@@ -240,7 +242,7 @@ bool gtu_force_quiesce(struct gtu_ctx *ctx, const char *why)
 
 	if (READ_ONCE(gtu->epoch) == epoch && READ_ONCE(gtu->state) == GTU_STATE_UP)
 		gtu_dump(gtu, ctx, "%s (context %u)", why, ctx->id);
-	gtu_mbox_lock(gtu);
+	mutex_lock(&gtu->mbox_lock);
 	if (gtu->epoch == epoch && READ_ONCE(gtu->state) == GTU_STATE_UP) {
 		dev_err(gtu->parent, "the driver resets the device: %s\n", why);
 		gtu_reset_locked(gtu);
@@ -259,8 +261,8 @@ bool gtu_force_quiesce(struct gtu_ctx *ctx, const char *why)
  * gtu_reset_begin() - prepare for a function reset by the PCI core, for example through sysfs
  * @gtu: the device
  *
- * Kills all contexts and keeps the mailbox from others until gtu_reset_end().
- * No lock is held meanwhile: the core takes locks of its own.
+ * Kills all contexts, quiesces the device, and keeps the mailbox from others until
+ * gtu_reset_end(). No lock is held meanwhile: the core takes locks of its own.
  */
 void gtu_reset_begin(struct gtu_device *gtu)
 {
@@ -268,7 +270,7 @@ void gtu_reset_begin(struct gtu_device *gtu)
 	gtu_mbox_lock(gtu);
 	WRITE_ONCE(gtu->core_reset, true);
 	WRITE_ONCE(gtu->epoch, 0);
-	gtu_counters_stop(gtu);
+	gtu_quiesce_once(gtu, NULL);
 	gtu_queues_wake(gtu);
 	mutex_unlock(&gtu->mbox_lock);
 }
@@ -279,26 +281,24 @@ void gtu_reset_begin(struct gtu_device *gtu)
  */
 void gtu_reset_end(struct gtu_device *gtu)
 {
+	int ret = -ENODEV;
 	u32 epoch;
-	int ret;
 
 	mutex_lock(&gtu->mbox_lock);
-	ret = gtu_reset_wait(gtu, 0, &epoch);
-	if (!ret)
-		gtu_epoch_begin(gtu, epoch);
-	/*
-	 * The core restored bus mastering with the config space, and used up
-	 * the saved state: save it again.
-	 */
-	if (!ret && !gtu->quiesce_called)
-		gtu->bus->enable_dma(gtu);
-	if (!ret)
-		ret = gtu_reload(gtu);
-	trace_gtu_reset(gtu, 0, ret);
-	if (ret) {
-		dev_err(gtu->parent, "the function reset failed: %d\n", ret);
-		gtu_set_dead(gtu);
+	if (READ_ONCE(gtu->state) == GTU_STATE_UP) {
+		ret = gtu_reset_wait(gtu, 0, &epoch);
+		if (!ret) {
+			gtu->quiesce_called = false;
+			gtu_epoch_begin(gtu, epoch);
+			gtu->bus->enable_dma(gtu);
+			ret = gtu_reload(gtu);
+		}
+		trace_gtu_reset(gtu, 0, ret);
+		if (ret)
+			dev_err(gtu->parent, "the function reset failed: %d\n", ret);
 	}
+	if (ret)
+		gtu_set_dead(gtu);
 	/* Wake again: the device wrote queue states until it was reset. */
 	gtu_queues_wake(gtu);
 	WRITE_ONCE(gtu->core_reset, false);

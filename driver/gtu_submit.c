@@ -246,7 +246,10 @@ static unsigned int gtu_submit_batch(struct gtu_queue *q, struct gtu_hw_desc *d,
 	 */
 	if (i || a->cq_head != q->cq_head) {
 		q->cq_head = a->cq_head;
-		writeq(q->sq_tail | (u64)q->cq_head << 32, gtu_doorbell(q, GTU_DB_SUBMIT));
+		rcu_read_lock();	/* no reset begins in between */
+		if (!gtu_ctx_dead(ctx))
+			writeq(q->sq_tail | (u64)q->cq_head << 32, gtu_doorbell(q, GTU_DB_SUBMIT));
+		rcu_read_unlock();
 	}
 out:
 	mutex_unlock(&ctx->lock);

@@ -18,6 +18,7 @@
 #   --mem SIZE         the guest's memory [512M]; --cpus N [2]; --cpu MODEL of x86 [QEMU's default]
 #   --ids VENDOR:DEVICE  PCI ids of the first device, in hexadecimal, as a board may have them; by QEMU, over vfio-user
 #   --ports            devices are in hotplug slots: gtu0, gtu1, ... behind port0, port1, ...
+#   --together         devices are functions of one slot, which has a bus of its own
 #   --absent gtuN      this device's slot is empty at boot
 #   --monitor          executes the tests' "@host ..." requests (tests/guest/monitor)
 #   --word WORD        adds a word to the kernel's command line
@@ -42,7 +43,7 @@ set -u
 . "$(dirname "$0")/common.sh"
 
 gtu=$root/build/gtu limit=1200 test_limit=240 mem=512M cpus=2 cpu= name=run kernel=distribution
-devices=1 iommu= share= notes= shell= console= device=1 system= power_resources= ports= absent= monitor= word= s3= transport=vfio-user ids=
+devices=1 iommu= share= notes= shell= console= device=1 system= power_resources= ports= together= absent= monitor= word= s3= transport=vfio-user ids=
 serve=() also=() initrd=()
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -51,6 +52,7 @@ while [ $# -gt 0 ]; do
 	--s3) s3=1 word+=" guest.end=reboot"; shift; continue ;;
 	--power-resources) power_resources=--power-resources; shift; continue ;;
 	--ports) ports=1; shift; continue ;;
+	--together) together=1; shift; continue ;;
 	--monitor) monitor=1; shift; continue ;;
 	--shell) shell=1 limit=86400; shift; continue ;;
 	--console) console=1; shift; continue ;;
@@ -220,12 +222,14 @@ attach() {
 		json="{\"id\":\"gtu$attached\",\"bus\":\"port$attached\",${json#\{}"
 		echo "$json" >"$scratch/gtu$attached.json"
 	fi
+	[ -z "$together" ] || json="{\"bus\":\"port0\",\"addr\":\"0.$attached\",\"multifunction\":true,${json#\{}"
 	[ -n "$absent" ] && [ "gtu$attached" = "$absent" ] || qemu+=(-device "$json")
 	attached=$((attached + 1))
 }
 attached=0
 # native PCIe hotplug instead of ACPI hotplug
 [ -n "$ports" ] && qemu+=(-global ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off)
+[ -n "$together" ] && qemu+=(-device pcie-root-port,id=port0,chassis=1,slot=1)
 [ -n "$monitor" ] && qemu+=(-chardev "pipe,id=qmp,path=$scratch/qmp" -mon chardev=qmp,mode=control)
 
 [ -x "$gtu" ] || die "$gtu is not built"

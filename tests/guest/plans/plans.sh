@@ -202,7 +202,7 @@ faulty_guest() {
 	arguments+=(--file "$kselftests/death_test")
 	for test in no-invalidate:12:deadline_beside_a_slow_call no-invalidate:12:mailbox_timeout \
 			no-invalidate:12:dump_beside_a_slow_call no-queue-state:18:hang_without_an_answer \
-			stuck-reset:13:no_doorbell_in_reset refuse-disable:14:refusal_is_not_quiet \
+			stuck-reset:13:no_access_in_reset refuse-disable:14:refusal_is_not_quiet \
 			refuse-disable:15:events_of_submitted_jobs refuse-disable:15:refused_stop_keeps_memory; do
 		IFS=: read -r fault device test <<<"$test"
 		arguments+=(--test "death-$test=GTU_FAULT=$fault GTU_DEVICE=/dev/gtu$device death_test $test")
@@ -455,7 +455,8 @@ run_plan() (
 		life_guest "$1" distribution ;;
 	debug-life)
 		need debug-6.12
-		life_guest "$1" debug-6.12 --mem 1G --limit 1500 --test-limit 500 ;;
+		life_guest "$1" debug-6.12 --mem 1G --limit 1500 --test-limit 500
+		together_guest "$1" debug-6.12 --mem 1G ;;
 	arm64 | all-arm64)
 		need arm64
 		need_arm64

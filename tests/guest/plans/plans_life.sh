@@ -32,6 +32,16 @@ life_guest() {
 	boot "$name" "$kernel" "$@" "${arguments[@]}"
 }
 
+# together_guest NAME KERNEL RUN-ARGUMENTS: two devices on one bus, each with the aperture of the other, on a kernel that allows it
+together_guest() {
+	local name=$1 kernel=$2 arguments=()
+	shift 2
+
+	test_modules "$kernel" peer shutdown
+	boot "$name-together" "$kernel" "$@" --together --devices 2 --cpu qemu64,family=23 "${arguments[@]}" \
+		--file "$kselftests/move_test" --test "bus-reset=${longer}move_test bus_reset"
+}
+
 # The fuzzer's kernel: GTU_FUZZ_KERNEL; with GTU_ALL=1 the 6.12 debug kernel, with coverage of the driver (building it takes
 # 8 minutes); else the 6.12 kernel of `make test`, without coverage, which runs ten times as many programs.
 fuzz_kernel() {

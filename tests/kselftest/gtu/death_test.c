@@ -550,11 +550,12 @@ TEST_F_TIMEOUT(death, mailbox_timeout, 60)
 	ASSERT_EQ(0, write_to(file, "2000"));
 }
 
-/* Before a reset line is asserted, no context can reach a doorbell: not only the one at fault. */
-TEST_F_TIMEOUT(death, no_doorbell_in_reset, 60)
+/* Before a reset line is asserted, no context can reach a doorbell or the aperture: not only the one at fault. */
+TEST_F_TIMEOUT(death, no_access_in_reset, 60)
 {
-	volatile uint32_t *at;
+	volatile uint32_t *at, *memory;
 	struct queue q;
+	uint64_t offset;
 	uint32_t key;
 	int other;
 
@@ -567,10 +568,16 @@ TEST_F_TIMEOUT(death, no_doorbell_in_reset, 60)
 	ASSERT_NE(MAP_FAILED, (void *)at);
 	at[16] = 0x5a5a;
 	EXPECT_NE(0x5a5a, at[16]);		/* the device's doorbell cannot be read */
+	ASSERT_EQ(0, alloc_in(other, GTU_BUFFER_APERTURE, PAGE, RW, &key, &offset));
+	memory = map_shared(other, offset, PAGE);
+	ASSERT_NE(MAP_FAILED, (void *)memory);
+	memory[7] = 0x77;
+	EXPECT_EQ(0x77u, memory[7]);
 	ASSERT_EQ(0, region_add(self->fd, pages(65536), 65536, RW, &key));
 	EXPECT_EQ(ENODEV, region_remove(self->fd, key));
 	at[16] = 0x5a5a;
 	EXPECT_EQ(0x5a5a, at[16]);		/* memory took its place */
+	EXPECT_EQ(0u, memory[7]);
 	EXPECT_EQ(GTU_QUEUE_DISABLED, queue_state(&q));
 	close(other);
 }

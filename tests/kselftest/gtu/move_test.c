@@ -525,6 +525,41 @@ TEST_F_TIMEOUT(peer, function_reset, 60)
 	ASSERT_LE(0, self->fd);
 }
 
+/*
+ * A reset of the bus prepares its functions one by one. Of two GTUs that map each other's aperture, the second
+ * takes its aperture from the first, which is waiting for the reset already.
+ */
+TEST_F_TIMEOUT(peer, bus_reset, 60)
+{
+	const char *const reset = "/sys/module/gtu_shutdown_caller/parameters/bus";
+	struct gtu_ioctl_buffer_export e = { .size = sizeof(e), .flags = O_CLOEXEC };
+	uint64_t length, offset;
+	uint32_t key;
+
+	if (access(reset, W_OK))
+		SKIP(return, "needs the module gtu_shutdown_caller (tests/guest/programs/shutdown)");
+	if (strncmp(self->function, self->other, strcspn(self->function, ".") - 2))
+		SKIP(return, "the devices are not on the same bus");
+	ASSERT_EQ(0, alloc_in(self->second, GTU_BUFFER_APERTURE, PEER_BYTES, RW, &e.key, &offset));
+	ASSERT_EQ(0, export_again(self->second, RW, &e));
+	ASSERT_EQ(0, import(self->second, self->e.fd, RW, &key, &length));
+	ASSERT_EQ(0, import(self->fd, e.fd, RW, &key, &length));
+	if (write_to(reset, self->function))
+		SKIP(return, "the bus cannot be reset: both devices are on a root bus");
+	EXPECT_EQ(ENODEV, export_again(self->fd, RW, &self->e));
+	EXPECT_EQ(ENODEV, export_again(self->second, RW, &e));
+	close(self->e.fd);
+	close(e.fd);
+	close(self->second);
+	close(self->fd);
+	self->fd = reopen();
+	ASSERT_LE(0, self->fd);
+	self->second = open(second_path(), O_RDWR | O_CLOEXEC);
+	ASSERT_LE(0, self->second);
+	EXPECT_EQ(0, alloc_in(self->fd, GTU_BUFFER_APERTURE, PEER_BYTES, RW, &e.key, &offset));
+	EXPECT_EQ(0, alloc_in(self->second, GTU_BUFFER_APERTURE, PEER_BYTES, RW, &e.key, &offset));
+}
+
 /* A second GTU is such an importer. The exporter cannot be. */
 TEST_F_TIMEOUT(peer, another_gtu, 60)
 {

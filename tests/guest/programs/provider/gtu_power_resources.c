@@ -4,7 +4,8 @@
  * made to fail. The device is a PCI function that the kernel does not see: while one of the resources is off, the
  * function decodes no address, reads as all ones and ignores writes; a reset clears its state.
  *
- * Files in debugfs, gtu-power-resources/: `log` has each call, in order, with its error (a write clears it). `state`
+ * Files in debugfs, gtu-power-resources/: `log` has each call, in order, with its error (a write clears it), and
+ * "live interrupts" if the driver has some enabled when it asserts the reset line. `state`
  * shows which resources are on. A write of "CALL ERRNO" to `fail`, such as "reset deassert 5", makes the call fail until
  * "CALL 0". If `dead` is set, the device does not respond after it was off.
  */
@@ -13,7 +14,9 @@
 #include <linux/delay.h>
 #include <linux/io.h>
 #include <linux/module.h>
+#include <linux/irq.h>
 #include <linux/of_address.h>
+#include <linux/of_irq.h>
 #include <linux/pci_regs.h>
 #include <linux/platform_device.h>
 #include <linux/pm_domain.h>
@@ -32,12 +35,12 @@
 
 enum call {
 	CLOCK_GET, CLOCK_PREPARE, CLOCK_ENABLE, CLOCK_DISABLE, CLOCK_UNPREPARE,
-	RESET_GET, RESET_ASSERT, RESET_DEASSERT, POWER_ON, POWER_OFF, CALLS
+	RESET_GET, RESET_ASSERT, RESET_DEASSERT, POWER_ON, POWER_OFF, LIVE_INTERRUPTS, CALLS
 };
 
 static const char *const names[CALLS] = {
 	"clock get", "clock prepare", "clock enable", "clock disable", "clock unprepare",
-	"reset get", "reset assert", "reset deassert", "power on", "power off"
+	"reset get", "reset assert", "reset deassert", "power on", "power off", "live interrupts"
 };
 
 struct resources {
@@ -112,8 +115,6 @@ RESOURCES_CALL(void, resources_unprepare, (struct clk_hw *hw), hw, clock, CLOCK_
 RESOURCES_CALL(int, resources_enable, (struct clk_hw *hw), hw, clock, CLOCK_ENABLE, clocked, true)
 RESOURCES_CALL(void, resources_disable, (struct clk_hw *hw), hw, clock, CLOCK_DISABLE, clocked,
 	       false)
-RESOURCES_CALL(int, resources_assert, (struct reset_controller_dev *rcdev, unsigned long id), rcdev,
-	       reset, RESET_ASSERT, held, true)
 RESOURCES_CALL(int, resources_deassert, (struct reset_controller_dev *rcdev, unsigned long id),
 	       rcdev, reset, RESET_DEASSERT, held, false)
 RESOURCES_CALL(int, resources_power_on, (struct generic_pm_domain *domain), domain, power, POWER_ON,
@@ -132,6 +133,28 @@ static struct clk_hw *resources_clock_get(struct of_phandle_args *args, void *da
 	int error = resources_call(s, CLOCK_GET, NULL, false);
 
 	return error ? ERR_PTR(error) : &s->clock;
+}
+
+/* Log it if an interrupt of the device has a handler and is enabled. */
+static void resources_check_interrupts(struct resources *s)
+{
+	struct device_node *node = of_find_compatible_node(NULL, NULL, "gtu,gtu-1");
+	int i, irq;
+
+	for (i = 0; i < of_irq_count(node); i++) {
+		irq = of_irq_get(node, i);
+		if (irq > 0 && irq_has_action(irq) && !irqd_irq_disabled(irq_get_irq_data(irq)))
+			resources_call(s, LIVE_INTERRUPTS, NULL, false);
+	}
+	of_node_put(node);
+}
+
+static int resources_assert(struct reset_controller_dev *rcdev, unsigned long id)
+{
+	struct resources *s = container_of(rcdev, struct resources, reset);
+
+	resources_check_interrupts(s);
+	return resources_call(s, RESET_ASSERT, &s->held, true);
 }
 
 static const struct reset_control_ops resources_reset_ops = {

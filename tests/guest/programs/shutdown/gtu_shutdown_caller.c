@@ -2,7 +2,8 @@
 /*
  * Shuts a device down for tests, as the kernel does before a reboot or kexec: write the name of a PCI function or
  * platform device to /sys/module/gtu_shutdown_caller/parameters/device. Parameter `lost`: tells the driver of a PCI
- * function that its port has given it up after an error, which QEMU cannot inject.
+ * function that its port has given it up after an error, which QEMU cannot inject. Parameter `bus`: resets all functions
+ * on the bus of a PCI function.
  */
 #include <linux/device.h>
 #include <linux/module.h>
@@ -50,6 +51,25 @@ static int lose(const char *text, const struct kernel_param *param)
 	put_device(dev);
 	return result == PCI_ERS_RESULT_DISCONNECT ? 0 : -EIO;
 }
+
+static int reset_bus(const char *text, const struct kernel_param *param)
+{
+	struct device *dev;
+	char name[64];
+	int ret;
+
+	if (strscpy(name, text, sizeof(name)) < 0)
+		return -EINVAL;
+	dev = bus_find_device_by_name(&pci_bus_type, NULL, strim(name));
+	if (!dev)
+		return -ENODEV;
+	ret = pci_reset_bus(to_pci_dev(dev));
+	put_device(dev);
+	return ret;
+}
+
+static const struct kernel_param_ops reset_ops = { .set = reset_bus };
+module_param_cb(bus, &reset_ops, NULL, 0200);
 
 static const struct kernel_param_ops lose_ops = { .set = lose };
 module_param_cb(lost, &lose_ops, NULL, 0200);

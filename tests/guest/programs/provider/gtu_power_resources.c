@@ -12,9 +12,10 @@
 #include <linux/clk-provider.h>
 #include <linux/debugfs.h>
 #include <linux/delay.h>
+#include <linux/interrupt.h>
 #include <linux/io.h>
-#include <linux/module.h>
 #include <linux/irq.h>
+#include <linux/module.h>
 #include <linux/of_address.h>
 #include <linux/of_irq.h>
 #include <linux/pci_regs.h>
@@ -141,11 +142,9 @@ static void resources_check_interrupts(struct resources *s)
 	struct device_node *node = of_find_compatible_node(NULL, NULL, "gtu,gtu-1");
 	int i, irq;
 
-	for (i = 0; i < of_irq_count(node); i++) {
-		irq = of_irq_get(node, i);
-		if (irq > 0 && irq_has_action(irq) && !irqd_irq_disabled(irq_get_irq_data(irq)))
+	for (i = 0; (irq = of_irq_get(node, i)) > 0; i++)
+		if (irq_has_action(irq) && !irqd_irq_disabled(irq_get_irq_data(irq)))
 			resources_call(s, LIVE_INTERRUPTS, NULL, false);
-	}
 	of_node_put(node);
 }
 

@@ -216,6 +216,17 @@ static inline bool leaves_out(bool (*filter)(const struct gtu_weave_iteration *t
 	return filter && filter(t, v);
 }
 
+/* Report a vertex that the storage does not have: the storage returned it, or the unit in its place. */
+static int fail_vertex(const struct weave *w, uint64_t edge, uint64_t vertex)
+{
+	if (w->parts && gtu_graph_target(&w->parts->rows, edge) < w->s->vertices)
+		return gtu_fail(w->a.err, GTU_ERR_FAIL,
+				"the unit returned edge %llu to vertex %llu, of %llu: it cannot be trusted",
+				(unsigned long long)edge, (unsigned long long)vertex, (unsigned long long)w->s->vertices);
+	return gtu_fail(w->a.err, GTU_ERR_INPUT, "edge %llu of the storage has the vertex %llu, but there are %llu",
+			(unsigned long long)edge, (unsigned long long)vertex, (unsigned long long)w->s->vertices);
+}
+
 /* Visitor for figure 9, lines 16 to 21. */
 static int distribute(void *context, const struct gtu_alg_batch *batch)
 {
@@ -241,11 +252,7 @@ static int distribute(void *context, const struct gtu_alg_batch *batch)
 		if (rc)
 			return rc;
 		if (gtu_unlikely(other >= w->s->vertices))
-			return gtu_fail(w->a.err, GTU_ERR_INPUT,
-					"edge %llu of the storage has the vertex %llu, but there "
-					"are %llu",
-					(unsigned long long)batch->edge[i], (unsigned long long)other,
-					(unsigned long long)w->s->vertices);
+			return fail_vertex(w, batch->edge[i], other);
 		if (leaves_out(w->f->filter_target, &w->now, w->s->pull ? base : other) ||
 		    (w->s->pull && leaves_out(w->f->filter_source, &w->now, other)))
 			continue;

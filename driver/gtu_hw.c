@@ -337,9 +337,10 @@ static unsigned int gtu_reg_readable(struct gtu_device *gtu, u32 offset)
  */
 int gtu_reg_read(struct gtu_device *gtu, struct gtu_ctx *ctx, u32 offset, u64 *value)
 {
-	/* counters and control registers tell what other users do, as do the cycles of all jobs */
-	bool shared = offset == GTU_REG_CYCLES ||
-		      (offset >= GTU_PAGE && offset % GTU_PAGE >= GTU_UREG_COUNTER(0));
+	u32 reg = offset % GTU_PAGE;
+	/* these tell what other users do: cycles of all jobs, busy units, counters, control registers */
+	bool shared = offset < GTU_PAGE ? offset == GTU_REG_CYCLES :
+					  reg == GTU_UREG_STATUS || reg >= GTU_UREG_COUNTER(0);
 	bool permitted = !shared || READ_ONCE(user_registers) || perfmon_capable();
 	unsigned int bytes;
 	const u64 *own = NULL;
@@ -353,10 +354,10 @@ int gtu_reg_read(struct gtu_device *gtu, struct gtu_ctx *ctx, u32 offset, u64 *v
 	if (ret)
 		goto out;
 	if (ctx && offset >= GTU_PAGE &&
-	    gtu_reg_among(offset % GTU_PAGE, GTU_UREG_COUNTER(0), GTU_UREG_COUNTERS, 8))
+	    gtu_reg_among(reg, GTU_UREG_COUNTER(0), GTU_UREG_COUNTERS, 8))
 		own = ctx->counters[offset / GTU_PAGE - 1];
 	if (own) {
-		*value = own[(offset % GTU_PAGE - GTU_UREG_COUNTER(0)) / 8];
+		*value = own[(reg - GTU_UREG_COUNTER(0)) / 8];
 		goto out;
 	}
 	*value = bytes == 8 ? gtu_rd64(gtu, offset) : gtu_rd(gtu, offset);

@@ -102,8 +102,8 @@ int gtu_register_find(const struct gtu_device *dev, const char *name, struct gtu
 		      struct gtu_error *err);
 /*
  * Read a register. A counter is as of the last snapshot, which gtu_counters() takes. Behind the
- * driver, counters, CYCLES and control registers need CAP_PERFMON or the module parameter
- * user_registers: GTU_ERR_PERMISSION.
+ * driver, counters, CYCLES, a unit's status and control registers need CAP_PERFMON or the module
+ * parameter user_registers: GTU_ERR_PERMISSION.
  */
 int gtu_register_read(struct gtu_device *dev, const struct gtu_register *reg, uint64_t *value,
 		      struct gtu_error *err);

@@ -320,10 +320,10 @@ struct gtu_ioctl_wait {
  * their own (GTU_x_REGISTER_ROWS of units.h). Writable: settings and control
  * (snapshot, clear) of units. Other registers: %EINVAL. A file that has taken a snapshot of a
  * unit reads the counters of that snapshot until its next one, whatever others do.
- * Settings, counters, CYCLES and control registers are shared by all users of the device:
- * %EPERM unless the caller has CAP_SYS_ADMIN to write a setting, CAP_PERFMON to read a
- * counter, CYCLES or a control register or to write to control, or the module parameter
- * user_registers is set.
+ * Settings, counters, CYCLES, status and control registers are shared by all users of the
+ * device: %EPERM unless the caller has CAP_SYS_ADMIN to write a setting, CAP_PERFMON to read
+ * a counter, CYCLES, status or a control register or to write to control, or the module
+ * parameter user_registers is set.
  */
 struct gtu_ioctl_reg {
 	__u32 size;

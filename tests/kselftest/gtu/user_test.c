@@ -95,6 +95,15 @@ static int permitted_accesses(int unused)
 	return bits;
 }
 
+/* Return 1 if reading a unit's status, which shows whether it is busy, is permitted. */
+static int permitted_status(int unused)
+{
+	int fd = open(device_path(), O_RDWR), ret = reg(fd, GTU_IOCTL_REG_READ, GTU_PAGE_PEG + GTU_UREG_STATUS, 0);
+
+	(void)unused;
+	return ret && ret != EPERM ? 254 : !ret;
+}
+
 TEST_F(user, registers)
 {
 	int fd = open(device_path(), O_RDWR);
@@ -104,8 +113,10 @@ TEST_F(user, registers)
 		SKIP(return, "the device lacks ZCM or PEG");
 	/* without privileges: identity and settings, to read */
 	EXPECT_EQ(0x03, as_user(USER, permitted_accesses, 0));
+	EXPECT_EQ(0, as_user(USER, permitted_status, 0));
 	ASSERT_EQ(0, write_to(PARAMETER("user_registers"), "1"));
 	EXPECT_EQ(0xff, as_user(USER, permitted_accesses, 0));
+	EXPECT_EQ(1, as_user(USER, permitted_status, 0));
 	ASSERT_EQ(0, write_to(PARAMETER("user_registers"), "0"));
 	EXPECT_EQ(0xff, permitted_accesses(0));
 	EXPECT_EQ(0, reg(fd, GTU_IOCTL_REG_WRITE, GTU_PAGE_ZCM + GTU_UREG_SET(0), 0));

@@ -3,10 +3,15 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "libruntime/graph/graph_compressed.h"
@@ -548,6 +553,52 @@ TEST(full_disk)
 		rc = compressed ? gtu_graph_save_compressed(b, path, NULL, &err) : gtu_graph_save(b, path, NULL, &err);
 		limit_files(RLIM_INFINITY);
 		CHECKF(rc == GTU_ERR_FAIL && strstr(err.text, path) && strstr(err.text, strerror(EFBIG)), "%d: %s", rc, err.text);
+		CHECK_EQ(count_files(folder), 1);
+		check_equal(a, open_graph(path, NULL));
+	}
+}
+
+/* From now on writes at offset 0 (@header: the last one of a container) or at any other fail in this process. */
+static int fail_writes(bool header)
+{
+	struct sock_filter program[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_pwrite64, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[3])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, header ? 0 : 1, header ? 1 : 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EIO),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog filter = { sizeof(program) / sizeof(program[0]), program };
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
+}
+
+/* An error after the space was allocated, as of a disk, leaves the old file. */
+TEST(disk_error)
+{
+	struct gtu_graph *a = make(GTU_WEIGHT_NONE, 4, 5), *b = make(GTU_WEIGHT_NONE, 4, 6);
+	const char *folder = in_tmp("error");
+	char path[500];
+	int status;
+	pid_t pid;
+
+	CHECK(!mkdir(folder, 0700));
+	snprintf(path, sizeof(path), "%s/g.gtu", folder);
+	OK(gtu_graph_save(a, path, NULL, &err));
+	for (int header = 0; header < 2; header++) {
+		pid = fork();
+		CHECK(pid >= 0);
+		if (!pid) {
+			if (fail_writes(header))
+				_exit(77);
+			_exit(gtu_graph_save(b, path, NULL, &err) == GTU_ERR_FAIL && strstr(err.text, path) &&
+			      strstr(err.text, "cannot write") && strstr(err.text, strerror(EIO)) ? 0 : 1);
+		}
+		CHECK_EQ(waitpid(pid, &status, 0), pid);
+		if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+			SKIP("this kernel lacks seccomp filters");
+		CHECKF(!status, "header %d: status %#x", header, (unsigned)status);
 		CHECK_EQ(count_files(folder), 1);
 		check_equal(a, open_graph(path, NULL));
 	}

@@ -202,7 +202,10 @@ void gtu_aperture_drop_copy(struct gtu_device *gtu)
 	gtu->aperture_saved = NULL;
 }
 
-/* Copy page @n of the aperture to (@out) or from page @at of the copy. */
+/*
+ * Copy page @n of the aperture to (@out) or from page @at of the copy. That of a dead
+ * device does not matter.
+ */
 static int gtu_aperture_copy(struct gtu_device *gtu, unsigned long n, unsigned long at, bool out)
 {
 	void __iomem *page = ioremap_wc(gtu->aperture_phys + ((u64)n << PAGE_SHIFT), PAGE_SIZE);
@@ -210,10 +213,12 @@ static int gtu_aperture_copy(struct gtu_device *gtu, unsigned long n, unsigned l
 
 	if (!page)
 		return -ENOMEM;
-	if (out)
+	rcu_read_lock();	/* no reset begins in between */
+	if (READ_ONCE(gtu->state) == GTU_STATE_UP && out)
 		memcpy_fromio(copy, page, PAGE_SIZE);
-	else
+	else if (READ_ONCE(gtu->state) == GTU_STATE_UP)
 		memcpy_toio(page, copy, PAGE_SIZE);
+	rcu_read_unlock();
 	iounmap(page);
 	cond_resched();
 	return 0;
@@ -296,14 +301,18 @@ static vm_fault_t gtu_aperture_fault(struct vm_fault *vmf)
 	unsigned long page = vmf->pgoff - p->pgoff, at = vmf->address, end;
 	vm_fault_t ret = VM_FAULT_NOPAGE;
 	bool live;
+	int error;
 	u64 pfn;
 
 	if (page >= p->pages)
 		return VM_FAULT_SIGBUS;
-	/* the next table's range may be a huge entry */
+	/* another fault may have inserted a huge entry; the next table's range may be one */
+	if (pmd_leaf(READ_ONCE(*vmf->pmd)))
+		return ret;
 	end = min(vma->vm_end, ALIGN_DOWN(at, PMD_SIZE) + PMD_SIZE);
-	if (gtu_tables_alloc(vma, at, end))
-		return VM_FAULT_OOM;
+	error = gtu_tables_alloc(vma, at, end);
+	if (error)
+		return error == -ENOMEM ? VM_FAULT_OOM : ret;
 	down_read(&ctx->gtu->map_lock);
 	live = gtu_aperture_live(ctx);
 	pfn = PHYS_PFN(ctx->gtu->aperture_phys) + p->first + page;

@@ -375,6 +375,17 @@ out:
 }
 
 /**
+ * gtu_ctx_unlink() - take a context off the device's list
+ * @ctx: the context, after its teardown: until then its mappings are found there
+ */
+void gtu_ctx_unlink(struct gtu_ctx *ctx)
+{
+	spin_lock_irq(&ctx->gtu->ctx_lock);
+	list_del_init(&ctx->link);
+	spin_unlock_irq(&ctx->gtu->ctx_lock);
+}
+
+/**
  * gtu_ctx_close() - end a context whose file is released
  * @ctx: the context
  *
@@ -382,15 +393,7 @@ out:
  */
 void gtu_ctx_close(struct gtu_ctx *ctx)
 {
-	struct gtu_device *gtu = ctx->gtu;
-
 	gtu_ctx_teardown(ctx);
-	/*
-	 * Unlink after the teardown: remove() finds contexts in teardown here
-	 * and waits for them.
-	 */
-	spin_lock_irq(&gtu->ctx_lock);
-	list_del_init(&ctx->link);
-	spin_unlock_irq(&gtu->ctx_lock);
+	gtu_ctx_unlink(ctx);	/* remove() finds contexts in teardown and waits for them */
 	gtu_ctx_put(ctx);
 }

@@ -167,21 +167,20 @@ void gtu_contexts_end(struct gtu_device *gtu)
 	gtu_set_dead(gtu);
 	synchronize_srcu(&gtu->srcu);
 	gtu_watchdog_stop(gtu);
-	gtu_dump_finish(gtu);
 	gtu_peers_stop(gtu);
 	for (;;) {
 		spin_lock_irq(&gtu->ctx_lock);
 		ctx = list_first_entry_or_null(&gtu->contexts, struct gtu_ctx, link);
-		if (ctx) {
-			list_del_init(&ctx->link);
+		if (ctx)
 			kref_get(&ctx->ref);
-		}
 		spin_unlock_irq(&gtu->ctx_lock);
 		if (!ctx)
 			break;
 		gtu_ctx_teardown(ctx);
+		gtu_ctx_unlink(ctx);
 		gtu_ctx_put(ctx);
 	}
+	gtu_dump_finish(gtu);
 }
 
 /**

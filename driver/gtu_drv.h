@@ -512,6 +512,7 @@ int gtu_ctx_enable(struct gtu_ctx *ctx);
 bool gtu_ctx_disable(struct gtu_ctx *ctx, int error, const char *why);
 struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *mapping);
 void gtu_ctx_teardown(struct gtu_ctx *ctx);
+void gtu_ctx_unlink(struct gtu_ctx *ctx);
 void gtu_ctx_close(struct gtu_ctx *ctx);
 void gtu_ctx_put(struct gtu_ctx *ctx);
 void gtu_ctx_usage(struct gtu_ctx *ctx, struct gtu_usage *usage, bool now);
@@ -592,6 +593,7 @@ int gtu_queue_reset(struct gtu_ctx *ctx, u32 id);
 void gtu_queue_kill(struct gtu_queue *q, bool quiesced);
 int gtu_queues_stop(struct gtu_ctx *ctx);
 void gtu_queue_drop(struct gtu_queue *q);
+void gtu_queue_submit(struct gtu_queue *q, u32 tail, u32 head);
 int gtu_queue_resume(struct gtu_queue *q);
 int gtu_queue_cancel(struct gtu_ctx *ctx, u32 id, bool all, u32 until);
 
@@ -694,6 +696,6 @@ int gtu_mmap(struct file *file, struct vm_area_struct *vma);
 int gtu_tables_alloc(struct vm_area_struct *vma, unsigned long at, unsigned long end);
 vm_fault_t gtu_insert_blank(struct vm_fault *vmf, struct page **blank);
 void gtu_queue_unmap(struct gtu_queue *q);
-void gtu_device_unmap(struct gtu_device *gtu, struct gtu_ctx *held);
+void gtu_device_unmap(struct gtu_device *gtu);
 
 #endif

@@ -244,21 +244,18 @@ static void gtu_ctx_unmap(struct gtu_ctx *ctx)
 /**
  * gtu_device_unmap() - zap the doorbells and the aperture of all contexts
  * @gtu: the device
- * @held: a context that removal may have taken off the list, or NULL
  *
  * Called before a reset line is asserted: an access to a device in reset can
  * hang the CPU. The contexts are dead or suspended; faults of dead ones insert
  * blank pages.
  */
-void gtu_device_unmap(struct gtu_device *gtu, struct gtu_ctx *held)
+void gtu_device_unmap(struct gtu_device *gtu)
 {
 	struct gtu_ctx *ctx;
 	u32 id = 0;
 
 	down_write(&gtu->map_lock);	/* wait for faults that saw a live context */
 	up_write(&gtu->map_lock);
-	if (held)
-		gtu_ctx_unmap(held);
 	while ((ctx = gtu_ctx_next(gtu, id))) {
 		id = ctx->id + 1;
 		gtu_ctx_unmap(ctx);

@@ -108,9 +108,9 @@ static bool gtu_platform_quiesce(struct gtu_device *gtu)
 		return true;
 	if (!p->reset)
 		return gtu_hw_reset(gtu);
-	/* An access to the device in reset can hang the CPU, also one that began before. */
+	/* An access to the device in reset can hang the CPU: no handler, no posted write. */
 	gtu_irqs_disable(gtu);
-	synchronize_rcu();
+	gtu_rd(gtu, GTU_REG_MAGIC);
 	ret = gtu_platform_pulse(gtu);
 	/* a device that stays in reset has no interrupts until it resumes */
 	if (p->on)

@@ -153,8 +153,11 @@ int gtu_suspend(struct device *dev)
 	struct gtu_device *gtu = dev_get_drvdata(dev);
 	int ret;
 
-	if (READ_ONCE(gtu->state) != GTU_STATE_UP)
+	if (READ_ONCE(gtu->state) != GTU_STATE_UP) {
+		/* the bus may switch it off */
+		gtu_hw_stop(gtu);
 		return 0;
+	}
 	gtu_peers_stop(gtu);
 	ret = gtu_queues_suspend(gtu);
 	if (!ret)

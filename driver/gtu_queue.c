@@ -294,11 +294,12 @@ int gtu_queue_destroy(struct gtu_ctx *ctx, u32 id)
 	int ret;
 
 	mutex_lock(&ctx->lock);
-	q = xa_erase(&ctx->queue, id);
+	q = xa_load(&ctx->queue, id);
 	if (!q) {
 		mutex_unlock(&ctx->lock);
 		return -ENOENT;
 	}
+	xa_erase(&ctx->queue, id);	/* no entry that gtu_queue_new() has reserved */
 	ctx->queues--;
 	gtu_queue_kill(q, gtu_queue_quiesce(q, 0, "queue teardown failed"));
 	ret = gtu_ctx_dead(ctx) ? -ENODEV : 0;
@@ -346,6 +347,22 @@ out:
 }
 
 /**
+ * gtu_queue_submit() - write the doorbell of a queue for user space
+ * @q: the queue
+ * @tail: submission tail
+ * @head: completion head
+ *
+ * A dead device is not accessed.
+ */
+void gtu_queue_submit(struct gtu_queue *q, u32 tail, u32 head)
+{
+	rcu_read_lock();	/* no reset begins in between */
+	if (!gtu_ctx_dead(q->ctx))
+		writeq(tail | (u64)head << 32, gtu_doorbell(q, GTU_DB_SUBMIT));
+	rcu_read_unlock();
+}
+
+/**
  * gtu_queue_resume() - restore a queue after a system suspend
  * @q: the queue
  *
@@ -369,7 +386,7 @@ int gtu_queue_resume(struct gtu_queue *q)
 	if (ret)
 		return ret;
 	if (q->saved.tail != index)
-		writeq(q->saved.tail | (u64)head << 32, gtu_doorbell(q, GTU_DB_SUBMIT));
+		gtu_queue_submit(q, q->saved.tail, head);
 	spin_lock_irq(&q->wait_lock);
 	q->seen.hang_reported = false;
 	q->seen.since = jiffies;

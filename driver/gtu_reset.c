@@ -4,6 +4,7 @@
  * that the device could access may be freed.
  */
 #include <linux/iopoll.h>
+#include <linux/sched/mm.h>
 
 #include "gtu_drv.h"
 #include "gtu_trace.h"
@@ -74,15 +75,21 @@ void gtu_mbox_lock(struct gtu_device *gtu)
  * contexts are dead or suspended. Returns true if none is in flight any more:
  * only then memory that the device knows may be freed.
  */
-static bool gtu_quiesce_once(struct gtu_device *gtu, struct gtu_ctx *held)
+static bool gtu_quiesce_once(struct gtu_device *gtu)
 {
+	unsigned int flags;
+
 	lockdep_assert_held(&gtu->mbox_lock);
 	if (!gtu->quiesce_called) {
 		gtu->quiesce_called = true;
-		/* the bus may assert a reset line */
+		/* a reset follows, or the bus asserts a reset line: end all accesses */
 		gtu_counters_stop(gtu);
-		gtu_device_unmap(gtu, held);
+		gtu_device_unmap(gtu);
+		synchronize_rcu();
+		/* a reset controller may allocate: see gtu_import_lockdep() */
+		flags = memalloc_noreclaim_save();
 		gtu->quiesced = gtu->bus->quiesce(gtu);
+		memalloc_noreclaim_restore(flags);
 		if (!gtu->quiesced)
 			dev_err(gtu->parent,
 				"the driver cannot stop DMA and leaks the memory that the device can access\n");
@@ -101,7 +108,7 @@ bool gtu_quiesce(struct gtu_device *gtu)
 	bool quiesced;
 
 	gtu_mbox_lock(gtu);
-	quiesced = gtu_quiesce_once(gtu, NULL);
+	quiesced = gtu_quiesce_once(gtu);
 	/* wake again: the device wrote queue states until now */
 	gtu_queues_wake(gtu);
 	mutex_unlock(&gtu->mbox_lock);
@@ -250,7 +257,7 @@ bool gtu_force_quiesce(struct gtu_ctx *ctx, const char *why)
 	/* A device that is up in a later epoch has dropped the context. */
 	quiesced = gtu->epoch && gtu->epoch != epoch && READ_ONCE(gtu->state) == GTU_STATE_UP;
 	if (!quiesced) {
-		quiesced = gtu_quiesce_once(gtu, ctx);
+		quiesced = gtu_quiesce_once(gtu);
 		gtu_queues_wake(gtu);
 	}
 	mutex_unlock(&gtu->mbox_lock);
@@ -270,7 +277,7 @@ void gtu_reset_begin(struct gtu_device *gtu)
 	gtu_mbox_lock(gtu);
 	WRITE_ONCE(gtu->core_reset, true);
 	WRITE_ONCE(gtu->epoch, 0);
-	gtu_quiesce_once(gtu, NULL);
+	gtu_quiesce_once(gtu);
 	gtu_queues_wake(gtu);
 	mutex_unlock(&gtu->mbox_lock);
 }
@@ -287,15 +294,14 @@ void gtu_reset_end(struct gtu_device *gtu)
 	mutex_lock(&gtu->mbox_lock);
 	if (READ_ONCE(gtu->state) == GTU_STATE_UP) {
 		ret = gtu_reset_wait(gtu, 0, &epoch);
-		if (!ret) {
-			gtu->quiesce_called = false;
-			gtu_epoch_begin(gtu, epoch);
-			gtu->bus->enable_dma(gtu);
-			ret = gtu_reload(gtu);
-		}
-		trace_gtu_reset(gtu, 0, ret);
 		if (ret)
 			dev_err(gtu->parent, "the function reset failed: %d\n", ret);
+		/* quiesce again if DMA is enabled now, or if that was not certain */
+		if (!ret || !gtu->quiesced)
+			gtu->quiesce_called = false;
+		/* The core may have reset nothing: the device would still hold addresses. */
+		if (!ret)
+			ret = gtu_reset_and_reload(gtu, true);
 	}
 	if (ret)
 		gtu_set_dead(gtu);
@@ -320,7 +326,7 @@ void gtu_hw_stop(struct gtu_device *gtu)
 	gtu_mbox_lock(gtu);
 	WRITE_ONCE(gtu->epoch, 0);
 	gtu_counters_stop(gtu);
-	gtu_quiesce_once(gtu, NULL);
+	gtu_quiesce_once(gtu);
 	mutex_unlock(&gtu->mbox_lock);
 }
 

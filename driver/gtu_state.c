@@ -140,10 +140,10 @@ static void gtu_print_registers(struct gtu_text *t, struct gtu_device *gtu)
 	const struct gtu_field *f;
 
 	/*
-	 * The lock keeps both halves of a 64-bit register consistent, and waits
-	 * for a function reset in progress.
+	 * The lock keeps both halves of a 64-bit register consistent. Not
+	 * gtu_mbox_lock(): see gtu_force_quiesce().
 	 */
-	gtu_mbox_lock(gtu);
+	mutex_lock(&gtu->mbox_lock);
 	if (!gtu->epoch || readl(gtu->regs + GTU_REG_MAGIC) != GTU_MAGIC) {
 		gtu_print(t, "device does not respond\n");
 		goto out;
@@ -398,14 +398,16 @@ static void gtu_dump_work(struct work_struct *work)
 		set_page_private(page, 0);
 		__free_page(page);
 	}
-	if (text && gtu->dump_full) {
+	if (text && bytes && gtu->dump_full) {
 		memcpy(text + bytes, cut, sizeof(cut) - 1);
 		bytes += sizeof(cut) - 1;
 	}
+	if (!bytes)
+		vfree(text);
 	gtu->dump_pages = 0;
 	gtu->dump_full = false;
 	/* takes ownership of the text */
-	if (text)
+	if (text && bytes)
 		dev_coredumpv(gtu->parent, text, bytes, GFP_KERNEL);
 	clear_bit_unlock(0, &gtu->dumping);
 }
@@ -446,15 +448,16 @@ void gtu_dump(struct gtu_device *gtu, struct gtu_ctx *held, const char *format, 
 	struct gtu_text t = { .gtu = gtu, .held = held };
 	char why[128];
 	va_list args;
+	bool kept;
 
 	if (!__ratelimit(&gtu->dump_limit))
 		return;
 	va_start(args, format);
 	vscnprintf(why, sizeof(why), format, args);
 	va_end(args);
-	dev_warn(gtu->parent, "%s%s\n", why,
-		 IS_ENABLED(CONFIG_DEV_COREDUMP) ? "; state dump in /sys/class/devcoredump" : "");
-	if (!IS_ENABLED(CONFIG_DEV_COREDUMP) || test_and_set_bit_lock(0, &gtu->dumping))
+	kept = IS_ENABLED(CONFIG_DEV_COREDUMP) && !test_and_set_bit_lock(0, &gtu->dumping);
+	dev_warn(gtu->parent, "%s%s\n", why, kept ? "; state dump in /sys/class/devcoredump" : "");
+	if (!kept)
 		return;
 	gtu_print(&t, "%s\n", why);
 	gtu_print_all(&t, gtu);

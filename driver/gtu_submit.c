@@ -246,10 +246,7 @@ static unsigned int gtu_submit_batch(struct gtu_queue *q, struct gtu_hw_desc *d,
 	 */
 	if (i || a->cq_head != q->cq_head) {
 		q->cq_head = a->cq_head;
-		rcu_read_lock();	/* no reset begins in between */
-		if (!gtu_ctx_dead(ctx))
-			writeq(q->sq_tail | (u64)q->cq_head << 32, gtu_doorbell(q, GTU_DB_SUBMIT));
-		rcu_read_unlock();
+		gtu_queue_submit(q, q->sq_tail, q->cq_head);
 	}
 out:
 	mutex_unlock(&ctx->lock);

@@ -39,7 +39,8 @@ together_guest() {
 
 	test_modules "$kernel" peer shutdown
 	boot "$name-together" "$kernel" "$@" --together --devices 2 --cpu qemu64,family=23 "${arguments[@]}" \
-		--file "$kselftests/move_test" --test "bus-reset=${longer}move_test bus_reset"
+		--file "$kselftests/move_test" \
+		--test "bus-reset=${longer}move_test bus_reset >/tmp/.ktap; rc=\$?; cat /tmp/.ktap; ! grep -q SKIP /tmp/.ktap && exit \$rc"
 }
 
 # The fuzzer's kernel: GTU_FUZZ_KERNEL; with GTU_ALL=1 the 6.12 debug kernel, with coverage of the driver (building it takes

@@ -534,6 +534,8 @@ TEST_F_TIMEOUT(peer, bus_reset, 60)
 	const char *const reset = "/sys/module/gtu_shutdown_caller/parameters/bus";
 	struct gtu_ioctl_buffer_export e = { .size = sizeof(e), .flags = O_CLOEXEC };
 	uint64_t length, offset;
+	unsigned int i;
+	int ret = 0;
 	uint32_t key;
 
 	if (access(reset, W_OK))
@@ -544,8 +546,12 @@ TEST_F_TIMEOUT(peer, bus_reset, 60)
 	ASSERT_EQ(0, export_again(self->second, RW, &e));
 	ASSERT_EQ(0, import(self->second, self->e.fd, RW, &key, &length));
 	ASSERT_EQ(0, import(self->fd, e.fd, RW, &key, &length));
-	if (write_to(reset, self->function))
-		SKIP(return, "the bus cannot be reset: both devices are on a root bus");
+	if (!strncmp(self->function, "0000:00:", 8))
+		SKIP(return, "both devices are on a root bus, which cannot be reset");
+	/* who probes or removes a device of the bus holds its lock */
+	for (i = 0; i < 100 && (ret = write_to(reset, self->function)) == EAGAIN; i++)
+		usleep(50000);
+	ASSERT_EQ(0, ret);
 	EXPECT_EQ(ENODEV, export_again(self->fd, RW, &self->e));
 	EXPECT_EQ(ENODEV, export_again(self->second, RW, &e));
 	close(self->e.fd);

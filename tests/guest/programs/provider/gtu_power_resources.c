@@ -7,7 +7,7 @@
  * Files in debugfs, gtu-power-resources/: `log` has each call, in order, with its error (a write clears it), and
  * "live interrupts" if the driver has some enabled when it asserts the reset line. `state`
  * shows which resources are on. A write of "CALL ERRNO" to `fail`, such as "reset deassert 5", makes the call fail until
- * "CALL 0". If `dead` is set, the device does not respond after it was off.
+ * "CALL 0"; a negative number, once. If `dead` is set, the device does not respond after it was off.
  */
 #include <linux/clk-provider.h>
 #include <linux/debugfs.h>
@@ -89,6 +89,10 @@ static int resources_call(struct resources *s, enum call call, bool *what, bool 
 
 	spin_lock_irqsave(&s->lock, flags);
 	error = s->fail[call];
+	if (error > 0) {
+		error = -error;
+		s->fail[call] = 0;
+	}
 	if (s->lines < LOG_LINES) {
 		s->log[s->lines].call = call;
 		s->log[s->lines++].error = error;
@@ -252,7 +256,7 @@ static ssize_t resources_fail_write(struct file *file, const char __user *from, 
 	if (bytes >= sizeof(text) || copy_from_user(text, from, bytes))
 		return -EINVAL;
 	number = strrchr(strim(text), ' ');
-	if (!number || kstrtoint(number + 1, 10, &error) || error < 0 || error > MAX_ERRNO)
+	if (!number || kstrtoint(number + 1, 10, &error) || abs(error) > MAX_ERRNO)
 		return -EINVAL;
 	*number = 0;
 	i = match_string(names, CALLS, text);

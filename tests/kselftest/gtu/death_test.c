@@ -547,6 +547,14 @@ TEST_F_TIMEOUT(death, mailbox_timeout, 60)
 	EXPECT_EQ(ENODEV, region_remove(self->fd, key));
 	EXPECT_LE(200 * MILLISECOND, now_ns() - start);
 	EXPECT_GT(1500 * MILLISECOND, now_ns() - start);
+	/* 0 is not "for ever" */
+	close(self->fd);
+	self->fd = reopen();
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, region_add(self->fd, pages(65536), 65536, RW, &key));
+	ASSERT_EQ(0, write_to(file, "0"));
+	EXPECT_EQ(ENODEV, region_remove(self->fd, key));
+	EXPECT_GT(3000 * MILLISECOND, now_ns() - start);
 	ASSERT_EQ(0, write_to(file, "2000"));
 }
 

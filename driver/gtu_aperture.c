@@ -214,9 +214,11 @@ static int gtu_aperture_copy(struct gtu_device *gtu, unsigned long n, unsigned l
 	if (!page)
 		return -ENOMEM;
 	rcu_read_lock();	/* no reset begins in between */
-	if (READ_ONCE(gtu->state) == GTU_STATE_UP && out)
+	if (READ_ONCE(gtu->state) != GTU_STATE_UP || !READ_ONCE(gtu->epoch))
+		memset(copy, 0, PAGE_SIZE);
+	else if (out)
 		memcpy_fromio(copy, page, PAGE_SIZE);
-	else if (READ_ONCE(gtu->state) == GTU_STATE_UP)
+	else
 		memcpy_toio(page, copy, PAGE_SIZE);
 	rcu_read_unlock();
 	iounmap(page);
@@ -331,6 +333,7 @@ static vm_fault_t gtu_aperture_huge_fault(struct vm_fault *vmf, unsigned int ord
 	struct gtu_ctx *ctx = p->ctx;
 	vm_fault_t ret = VM_FAULT_FALLBACK;
 	unsigned long page, pfn;
+	bool live;
 
 	if (order != PMD_ORDER || at < vma->vm_start || at + PMD_SIZE > vma->vm_end)
 		return ret;
@@ -339,9 +342,15 @@ static vm_fault_t gtu_aperture_huge_fault(struct vm_fault *vmf, unsigned int ord
 	if (page + (PMD_SIZE >> PAGE_SHIFT) > p->pages || pfn % (PMD_SIZE >> PAGE_SHIFT))
 		return ret;
 	down_read(&ctx->gtu->map_lock);
-	if (gtu_aperture_live(ctx))
+	live = gtu_aperture_live(ctx);
+	if (live)
 		ret = gtu_insert_huge(vmf, pfn);
 	up_read(&ctx->gtu->map_lock);
+	if (!live) {
+		/* wait for faults that saw a live context, and insert huge entries */
+		down_write(&ctx->gtu->map_lock);
+		up_write(&ctx->gtu->map_lock);
+	}
 	return ret;
 }
 #endif

@@ -54,18 +54,18 @@ void gtu_ctx_put(struct gtu_ctx *ctx)
 /**
  * gtu_ctx_next() - iterate over the contexts of a device
  * @gtu: the device
- * @from: lowest id to return
+ * @client: client of the last context, or 0; ids are used again before contexts end
  *
- * Return: the context with the lowest id that is at least @from, with a
- * reference, or NULL
+ * Return: the context with the lowest client above @client, with a reference, or
+ * NULL
  */
-struct gtu_ctx *gtu_ctx_next(struct gtu_device *gtu, u32 from)
+struct gtu_ctx *gtu_ctx_next(struct gtu_device *gtu, u64 client)
 {
 	struct gtu_ctx *ctx, *best = NULL;
 
 	spin_lock_irq(&gtu->ctx_lock);
 	list_for_each_entry(ctx, &gtu->contexts, link)
-		if (ctx->id >= from && (!best || ctx->id < best->id))
+		if (ctx->client > client && (!best || ctx->client < best->client))
 			best = ctx;
 	if (best)
 		kref_get(&best->ref);
@@ -254,6 +254,7 @@ struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *map
 	struct gtu_ctx *ctx = kzalloc(sizeof(*ctx), GFP_KERNEL_ACCOUNT);
 	int ret = -ENOMEM, id;
 	bool quiesced;
+	u32 resets;
 
 	if (!ctx)
 		return ERR_PTR(-ENOMEM);
@@ -300,6 +301,7 @@ struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *map
 	ctx->id = id;
 	/* A concurrent reset makes the epoch stale: retry with the new one. */
 	do {
+		resets = READ_ONCE(gtu->resets);
 		ctx->epoch = gtu_epoch_now(gtu);
 		if (!ctx->epoch) {
 			/* The device does not know the context yet. */
@@ -314,6 +316,9 @@ struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *map
 	spin_lock_irq(&gtu->ctx_lock);
 	list_add_tail(&ctx->link, &gtu->contexts);
 	spin_unlock_irq(&gtu->ctx_lock);
+	/* gtu_epoch_begin() did not find it */
+	if (READ_ONCE(gtu->resets) != resets)
+		WRITE_ONCE(ctx->epoch, GTU_EPOCH_NEVER);
 	return ctx;
 
 err_enable:

@@ -5,9 +5,9 @@
  * of all files are here, as one lock order spans them.
  *
  * Lock order: ctx->teardown_lock, the dma_resv of a dma-buf, ctx->lock,
- * gtu->mbox_lock, gtu->map_lock. mm->mmap_lock is taken before gtu->map_lock and
- * never with the others: mmap() and page faults must not wait for the device. Take
- * none of these while holding gtu->aperture_lock or buffer->lock. Spinlocks,
+ * gtu->dump_lock, gtu->mbox_lock, gtu->map_lock. mm->mmap_lock is taken before
+ * gtu->map_lock and never with the others: mmap() and page faults must not wait for
+ * the device. Take none of these while holding gtu->aperture_lock or buffer->lock. Spinlocks,
  * innermost: queue->wait_lock, ctx->event_lock; and the lock of a PMU,
  * gtu->counter_lock.
  * gtu->ctx_lock, gtu->user_lock and ctx->region_lock are taken alone;
@@ -154,6 +154,8 @@ struct gtu_device {
 	u32 fdt_bytes, fdt_crc;
 
 	struct mutex mbox_lock;		/* serializes the mailbox, resets and writes to epoch */
+	u32 resets;			/* under mbox_lock: epochs that began */
+	bool mbox_stuck;		/* under mbox_lock: the last command was not answered */
 	bool core_reset;		/* under mbox_lock: the PCI core resets the function */
 	wait_queue_head_t core_reset_wait; /* for its end, in gtu_mbox_lock() */
 	/*
@@ -199,6 +201,7 @@ struct gtu_device {
 
 	struct delayed_work watchdog;	/* runs while there are waiters */
 	struct ratelimit_state dump_limit;
+	struct mutex dump_lock;		/* held while a dump's text is written */
 	unsigned long dumping;		/* bit 0: whose setter has the next three, and dump_work */
 	struct list_head dump;		/* pages of text */
 	unsigned int dump_pages;
@@ -251,7 +254,7 @@ struct gtu_ctx {
 	atomic_long_t chunks;		/* page list chunks in use */
 	atomic_long_t memory_pages;	/* host memory of its regions */
 
-	u64 client;			/* unique while the module is loaded */
+	u64 client;			/* unique while the module is loaded; not 0 */
 	/* Under gtu->mbox_lock, by unit: the counters at this file's last snapshot, or NULL. */
 	u64 *counters[GTU_UNIT_PAGES];
 
@@ -517,7 +520,7 @@ void gtu_ctx_close(struct gtu_ctx *ctx);
 void gtu_ctx_put(struct gtu_ctx *ctx);
 void gtu_ctx_usage(struct gtu_ctx *ctx, struct gtu_usage *usage, bool now);
 void gtu_show_fdinfo(struct seq_file *m, struct file *file);
-struct gtu_ctx *gtu_ctx_next(struct gtu_device *gtu, u32 from);
+struct gtu_ctx *gtu_ctx_next(struct gtu_device *gtu, u64 client);
 int gtu_user_charge(struct gtu_device *gtu, kuid_t uid, enum gtu_resource what, unsigned long n,
 		    unsigned long limit);
 void gtu_user_uncharge(struct gtu_device *gtu, kuid_t uid, enum gtu_resource what,

@@ -70,13 +70,18 @@ int gtu_mbox_locked(struct gtu_device *gtu, u32 cmd, const u64 *arg)
 	lockdep_assert_held(&gtu->mbox_lock);
 	if (READ_ONCE(gtu->state) == GTU_STATE_DEAD && gtu->quiesce_called)
 		return -ENODEV;
+	/* who resets the device shall not wait for the time limits of others' commands */
+	if (gtu->mbox_stuck && gtu_rd(gtu, GTU_REG_MBOX_STATUS) & GTU_MBOX_BUSY)
+		return -ETIMEDOUT;
 	ret = gtu_mbox_poll(gtu, &status);
+	gtu->mbox_stuck = ret == -ETIMEDOUT;
 	if (ret)
 		return ret;
 	for (i = 0; i < GTU_MBOX_ARGS; i++)
 		writeq(arg[i], gtu->regs + GTU_REG_MBOX_ARG(i));
 	gtu_wr(gtu, GTU_REG_MBOX_CMD, cmd);
 	ret = gtu_mbox_poll(gtu, &status);
+	gtu->mbox_stuck = ret == -ETIMEDOUT;
 	if (ret) {
 		dev_err(gtu->parent, "the mailbox did not respond in time: command %u\n", cmd);
 		return ret;

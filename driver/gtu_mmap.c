@@ -252,12 +252,12 @@ static void gtu_ctx_unmap(struct gtu_ctx *ctx)
 void gtu_device_unmap(struct gtu_device *gtu)
 {
 	struct gtu_ctx *ctx;
-	u32 id = 0;
+	u64 client = 0;
 
 	down_write(&gtu->map_lock);	/* wait for faults that saw a live context */
 	up_write(&gtu->map_lock);
-	while ((ctx = gtu_ctx_next(gtu, id))) {
-		id = ctx->id + 1;
+	while ((ctx = gtu_ctx_next(gtu, client))) {
+		client = ctx->client;
 		gtu_ctx_unmap(ctx);
 		gtu_ctx_put(ctx);
 	}

@@ -123,10 +123,10 @@ static void gtu_contexts_suspend(struct gtu_device *gtu)
 {
 	struct gtu_usage usage;
 	struct gtu_ctx *ctx;
-	u32 id = 0;
+	u64 client = 0;
 
-	while ((ctx = gtu_ctx_next(gtu, id))) {
-		id = ctx->id + 1;
+	while ((ctx = gtu_ctx_next(gtu, client))) {
+		client = ctx->client;
 		gtu_ctx_usage(ctx, &usage, true);
 		gtu_ctx_put(ctx);
 	}
@@ -155,6 +155,7 @@ int gtu_suspend(struct device *dev)
 
 	if (READ_ONCE(gtu->state) != GTU_STATE_UP) {
 		/* the bus may switch it off */
+		gtu_peers_stop(gtu);
 		gtu_hw_stop(gtu);
 		return 0;
 	}

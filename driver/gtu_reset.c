@@ -86,7 +86,10 @@ static bool gtu_quiesce_once(struct gtu_device *gtu)
 		gtu_counters_stop(gtu);
 		gtu_device_unmap(gtu);
 		synchronize_rcu();
-		/* a reset controller may allocate: see gtu_import_lockdep() */
+		/*
+		 * A reset controller may allocate: see gtu_import_lockdep(). One whose
+		 * lock others hold while they allocate can still wait for them.
+		 */
 		flags = memalloc_noreclaim_save();
 		gtu->quiesced = gtu->bus->quiesce(gtu);
 		memalloc_noreclaim_restore(flags);
@@ -140,6 +143,7 @@ static void gtu_epoch_begin(struct gtu_device *gtu, u32 epoch)
 	struct gtu_ctx *ctx;
 
 	lockdep_assert_held(&gtu->mbox_lock);
+	WRITE_ONCE(gtu->resets, gtu->resets + 1);
 	spin_lock_irq(&gtu->ctx_lock);
 	list_for_each_entry(ctx, &gtu->contexts, link)
 		if (ctx->epoch == epoch)
@@ -294,8 +298,10 @@ void gtu_reset_end(struct gtu_device *gtu)
 	mutex_lock(&gtu->mbox_lock);
 	if (READ_ONCE(gtu->state) == GTU_STATE_UP) {
 		ret = gtu_reset_wait(gtu, 0, &epoch);
-		if (ret)
+		if (ret) {
+			trace_gtu_reset(gtu, 0, ret);
 			dev_err(gtu->parent, "the function reset failed: %d\n", ret);
+		}
 		/* quiesce again if DMA is enabled now, or if that was not certain */
 		if (!ret || !gtu->quiesced)
 			gtu->quiesce_called = false;

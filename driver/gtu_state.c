@@ -36,7 +36,7 @@ static struct dentry *gtu_debugfs_root;
 static struct page *gtu_dump_page(struct gtu_device *gtu)
 {
 	struct page *page = gtu->dump_pages < GTU_DUMP_MAX >> PAGE_SHIFT ?
-			    alloc_page(GFP_NOWAIT | __GFP_NOWARN) : NULL;
+			    alloc_page(GFP_NOWAIT | __GFP_NOMEMALLOC | __GFP_NOWARN) : NULL;
 
 	if (page) {
 		list_add_tail(&page->lru, &gtu->dump);
@@ -91,10 +91,10 @@ static void gtu_each_ctx(struct gtu_text *t, struct gtu_device *gtu,
 	struct gtu_ctx *held = t->held;
 	struct gtu_ctx *ctx;
 	bool locked;
-	u32 id = 0;
+	u64 client = 0;
 
-	while ((ctx = gtu_ctx_next(gtu, id))) {
-		id = ctx->id + 1;
+	while ((ctx = gtu_ctx_next(gtu, client))) {
+		client = ctx->client;
 		if (!held)
 			mutex_lock(&ctx->lock);
 		locked = ctx == held || !held || mutex_trylock(&ctx->lock);
@@ -418,6 +418,7 @@ static void gtu_dump_work(struct work_struct *work)
  */
 void gtu_dump_init(struct gtu_device *gtu)
 {
+	mutex_init(&gtu->dump_lock);
 	INIT_LIST_HEAD(&gtu->dump);
 	INIT_WORK(&gtu->dump_work, gtu_dump_work);
 }
@@ -450,16 +451,20 @@ void gtu_dump(struct gtu_device *gtu, struct gtu_ctx *held, const char *format, 
 	va_list args;
 	bool kept;
 
+	/* who resets the device waits for the text of another thread's dump */
+	mutex_lock(&gtu->dump_lock);
 	if (!__ratelimit(&gtu->dump_limit))
-		return;
+		goto out;
 	va_start(args, format);
 	vscnprintf(why, sizeof(why), format, args);
 	va_end(args);
 	kept = IS_ENABLED(CONFIG_DEV_COREDUMP) && !test_and_set_bit_lock(0, &gtu->dumping);
+	if (kept) {
+		gtu_print(&t, "%s\n", why);
+		gtu_print_all(&t, gtu);
+		schedule_work(&gtu->dump_work);
+	}
 	dev_warn(gtu->parent, "%s%s\n", why, kept ? "; state dump in /sys/class/devcoredump" : "");
-	if (!kept)
-		return;
-	gtu_print(&t, "%s\n", why);
-	gtu_print_all(&t, gtu);
-	schedule_work(&gtu->dump_work);
+out:
+	mutex_unlock(&gtu->dump_lock);
 }

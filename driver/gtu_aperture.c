@@ -140,7 +140,7 @@ static int gtu_extent_zero(struct gtu_device *gtu, struct gtu_extent *p)
 				PAGE_SIZE);
 		if (!to)
 			return -ENOMEM;
-		rcu_read_lock();	/* no reset begins in between */
+		rcu_read_lock();	/* no reset begins before the unlock */
 		for (i = 0; i < PAGE_SIZE && !gtu_ctx_dead(p->ctx); i += sizeof(u64))
 			writeq(0, to + i);
 		rcu_read_unlock();
@@ -213,7 +213,7 @@ static int gtu_aperture_copy(struct gtu_device *gtu, unsigned long n, unsigned l
 
 	if (!page)
 		return -ENOMEM;
-	rcu_read_lock();	/* no reset begins in between */
+	rcu_read_lock();	/* no reset begins before the unlock */
 	if (READ_ONCE(gtu->state) != GTU_STATE_UP || !READ_ONCE(gtu->epoch))
 		memset(copy, 0, PAGE_SIZE);
 	else if (out)

@@ -356,7 +356,7 @@ out:
  */
 void gtu_queue_submit(struct gtu_queue *q, u32 tail, u32 head)
 {
-	rcu_read_lock();	/* no reset begins in between */
+	rcu_read_lock();	/* no reset begins before the unlock */
 	if (!gtu_ctx_dead(q->ctx))
 		writeq(tail | (u64)head << 32, gtu_doorbell(q, GTU_DB_SUBMIT));
 	rcu_read_unlock();

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* Runs programs in a child process: transfers them, and ends a child that hangs. */
+#include <dirent.h>
 #include <errno.h>
 #include <linux/futex.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -12,6 +14,8 @@
 #include "fuzz_ioctl.h"
 
 #define PROGRAM_SECONDS	20u		/* timeout of a program */
+#define STACKS		3u		/* programs whose threads' stacks are printed, a worker */
+#define STACK_DEPTH	6u
 #define PROGRAMS	64u		/* maximum programs per process */
 
 /*
@@ -60,6 +64,29 @@ static void run_programs(void)
 		__atomic_store_n(&lane->done, at, __ATOMIC_RELEASE);
 		futex(&lane->done, FUTEX_WAKE, 1, NULL);
 	}
+}
+
+/* Print where the kernel has the threads of the child, of the first programs that do not end. */
+static void print_stacks(void)
+{
+	char name[64], line[128];
+	struct dirent *entry;
+	unsigned depth;
+	DIR *tasks;
+	FILE *f;
+
+	snprintf(name, sizeof(name), "/proc/%d/task", child);
+	tasks = killed < STACKS ? opendir(name) : NULL;
+	while (tasks && (entry = readdir(tasks))) {
+		snprintf(name, sizeof(name), "/proc/%d/task/%.20s/stack", child, entry->d_name);
+		f = fopen(name, "r");
+		for (depth = 0; f && depth < STACK_DEPTH && fgets(line, sizeof(line), f); depth++)
+			dprintf(STDOUT_FILENO, "# a program does not end, thread %s: %s", entry->d_name, line);
+		if (f)
+			fclose(f);
+	}
+	if (tasks)
+		closedir(tasks);
 }
 
 /* End the child, if any, and its descendants. False: it does not end. */
@@ -111,6 +138,7 @@ bool fuzz_run(const struct fuzz_program *p, bool may_reset)
 	while ((done = __atomic_load_n(&lane->done, __ATOMIC_ACQUIRE)) != lane->go) {
 		if (!futex(&lane->done, FUTEX_WAIT, done, &limit) || errno != ETIMEDOUT)
 			continue;
+		print_stacks();
 		killed++;
 		if (!fuzz_lane_end())
 			return false;

@@ -208,20 +208,35 @@ void gtu_show_fdinfo(struct seq_file *m, struct file *file)
 }
 
 /**
- * gtu_ctx_enable() - register a context with the device
- * @ctx: the context
+ * gtu_ctx_enable() - register a context with the device, in its current epoch
+ * @ctx: the context, which is on the device's list from now on
  *
- * The device counts its jobs from 0. Under ctx->lock once the context is published.
+ * In one step, so that a reset comes before it or finds the context. The device
+ * counts its jobs from 0. Under ctx->lock once the context is published.
  *
- * Return: 0 or a negative errno
+ * Return: 0 or a negative errno. If the device is not accessible, the epoch of the
+ * context is GTU_EPOCH_NEVER.
  */
 int gtu_ctx_enable(struct gtu_ctx *ctx)
 {
+	struct gtu_device *gtu = ctx->gtu;
+	const u64 arg[GTU_MBOX_ARGS] = { ctx->id, ctx->table_dma, gtu->regions_log2, 1 };
+	int ret = -ENODEV;
+
 	mutex_lock(&ctx->usage_lock);
 	ctx->usage_before = ctx->usage;
 	mutex_unlock(&ctx->usage_lock);
-	return GTU_MBOX(ctx->gtu, ctx->epoch, GTU_MBOX_CTX_ENABLE, ctx->id, ctx->table_dma,
-			ctx->gtu->regions_log2, 1);
+	gtu_mbox_lock(gtu);
+	WRITE_ONCE(ctx->epoch, gtu->epoch ?: GTU_EPOCH_NEVER);
+	if (gtu->epoch)
+		ret = gtu_mbox_locked(gtu, GTU_MBOX_CTX_ENABLE, arg);
+	if (!ret && list_empty(&ctx->link)) {
+		spin_lock_irq(&gtu->ctx_lock);
+		list_add_tail(&ctx->link, &gtu->contexts);
+		spin_unlock_irq(&gtu->ctx_lock);
+	}
+	mutex_unlock(&gtu->mbox_lock);
+	return ret;
 }
 
 /**
@@ -254,7 +269,6 @@ struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *map
 	struct gtu_ctx *ctx = kzalloc(sizeof(*ctx), GFP_KERNEL_ACCOUNT);
 	int ret = -ENOMEM, id;
 	bool quiesced;
-	u32 resets;
 
 	if (!ctx)
 		return ERR_PTR(-ENOMEM);
@@ -299,29 +313,14 @@ struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *map
 		goto err_table;
 	}
 	ctx->id = id;
-	/* A concurrent reset makes the epoch stale: retry with the new one. */
-	do {
-		resets = READ_ONCE(gtu->resets);
-		ctx->epoch = gtu_epoch_now(gtu);
-		if (!ctx->epoch) {
-			/* The device does not know the context yet. */
-			ret = -ENODEV;
-			ida_free(&gtu->ctx_ids, id);
-			goto err_table;
-		}
-		ret = gtu_ctx_enable(ctx);
-	} while (ret == -ESTALE && READ_ONCE(gtu->state) == GTU_STATE_UP);
-	if (ret)
-		goto err_enable;
-	spin_lock_irq(&gtu->ctx_lock);
-	list_add_tail(&ctx->link, &gtu->contexts);
-	spin_unlock_irq(&gtu->ctx_lock);
-	/* gtu_epoch_begin() did not find it */
-	if (READ_ONCE(gtu->resets) != resets)
-		WRITE_ONCE(ctx->epoch, GTU_EPOCH_NEVER);
-	return ctx;
-
-err_enable:
+	ret = gtu_ctx_enable(ctx);
+	if (!ret)
+		return ctx;
+	if (ctx->epoch == GTU_EPOCH_NEVER) {
+		/* the device does not know the context yet */
+		ida_free(&gtu->ctx_ids, id);
+		goto err_table;
+	}
 	/* Whatever the device reported, it may have executed the command. */
 	quiesced = gtu_ctx_disable(ctx, ret, "context setup failed");
 	if (ret != -ETIMEDOUT && ret != -ENODEV)

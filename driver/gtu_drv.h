@@ -154,7 +154,6 @@ struct gtu_device {
 	u32 fdt_bytes, fdt_crc;
 
 	struct mutex mbox_lock;		/* serializes the mailbox, resets and writes to epoch */
-	u32 resets;			/* under mbox_lock: epochs that began */
 	bool mbox_stuck;		/* under mbox_lock: the last command was not answered */
 	bool core_reset;		/* under mbox_lock: the PCI core resets the function */
 	wait_queue_head_t core_reset_wait; /* for its end, in gtu_mbox_lock() */
@@ -421,7 +420,6 @@ extern struct platform_driver gtu_platform_driver;
 u64 gtu_scaled(u64 time);
 int gtu_hw_identify(struct gtu_device *gtu, u64 regs_bytes, u64 doorbells_bytes);
 void gtu_fdt_read(struct gtu_device *gtu);
-u32 gtu_epoch_now(struct gtu_device *gtu);
 int gtu_mbox_locked(struct gtu_device *gtu, u32 cmd, const u64 *arg);
 int gtu_mbox_query(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg, u64 *result);
 unsigned int gtu_unit_blocks(struct gtu_device *gtu, unsigned int unit);

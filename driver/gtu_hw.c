@@ -104,24 +104,6 @@ int gtu_mbox_locked(struct gtu_device *gtu, u32 cmd, const u64 *arg)
 }
 
 /**
- * gtu_epoch_now() - device epoch after a reset in progress has finished
- * @gtu: the device
- *
- * Return: the epoch; 0: the device is not accessible
- */
-u32 gtu_epoch_now(struct gtu_device *gtu)
-{
-	u32 epoch = READ_ONCE(gtu->epoch);
-
-	if (!epoch) {
-		gtu_mbox_lock(gtu);
-		epoch = gtu->epoch;
-		mutex_unlock(&gtu->mbox_lock);
-	}
-	return epoch;
-}
-
-/**
  * gtu_mbox_query() - execute a mailbox command
  * @gtu: the device
  * @epoch: epoch in which the caller's contexts and queues were created

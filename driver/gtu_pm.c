@@ -222,7 +222,6 @@ static void gtu_ctx_resume(struct gtu_ctx *ctx)
 	mutex_lock(&ctx->lock);
 	if (ctx->torn_down)
 		goto out;
-	WRITE_ONCE(ctx->epoch, READ_ONCE(gtu->epoch));
 	ret = gtu_ctx_enable(ctx);
 	ret = ret ?: gtu_ctx_resume_queues(ctx);
 	if (!ret)

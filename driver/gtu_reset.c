@@ -143,7 +143,6 @@ static void gtu_epoch_begin(struct gtu_device *gtu, u32 epoch)
 	struct gtu_ctx *ctx;
 
 	lockdep_assert_held(&gtu->mbox_lock);
-	WRITE_ONCE(gtu->resets, gtu->resets + 1);
 	spin_lock_irq(&gtu->ctx_lock);
 	list_for_each_entry(ctx, &gtu->contexts, link)
 		if (ctx->epoch == epoch)

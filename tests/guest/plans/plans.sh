@@ -394,6 +394,7 @@ compiled-in-iommu|distribution||--transport qemu --iommu --limit 1400
 7.2|7.2||--cpu qemu64,family=23
 debug|debug||--mem 1G --limit 2300 --test-limit 900 --cpu qemu64,family=23
 debug-iommu|debug||--iommu --mem 1G --limit 2800 --test-limit 1200
+debug-6.12|debug-6.12||--mem 1G --limit 2300 --test-limit 900 --cpu qemu64,family=23
 debug-32|debug|_32|--mem 1G --limit 2800 --test-limit 1200 --cpu qemu64,family=23
 '
 # every_guest NAME: boots the guest of that row
@@ -406,7 +407,7 @@ every_guest() {
 		skip_all "modules for 7.2 are built in a tree of their own, which takes root"
 	[[ $options != *"--transport qemu"* ]] || need_compiled_in
 	need "$kernel"
-	[ "$kernel" != debug ] || settings=$longer
+	[[ $kernel != debug* ]] || settings=$longer
 	[[ $kernel != debug* && $kernel != 7.2 ]] || test_modules "$kernel"
 	kselftest_arguments "$suffix"
 	[ "$1" != all-compiled-in ] || kselftest_arguments _32 $some

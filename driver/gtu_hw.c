@@ -325,7 +325,7 @@ static unsigned int gtu_reg_readable(struct gtu_device *gtu, u32 offset)
 int gtu_reg_read(struct gtu_device *gtu, struct gtu_ctx *ctx, u32 offset, u64 *value)
 {
 	u32 reg = offset % GTU_PAGE;
-	/* these tell what other users do: cycles of all jobs, busy units, counters, control registers */
+	/* cycles of all jobs, busy units, counters and control registers tell what others do */
 	bool shared = offset < GTU_PAGE ? offset == GTU_REG_CYCLES :
 					  reg == GTU_UREG_STATUS || reg >= GTU_UREG_COUNTER(0);
 	bool permitted = !shared || READ_ONCE(user_registers) || perfmon_capable();

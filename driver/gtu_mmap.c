@@ -43,7 +43,7 @@ static const struct gtu_ring *gtu_map_ring(struct gtu_queue *q, u32 kind)
  * Memory that is allocated under that lock could wait for itself: see
  * gtu_import_lockdep().
  *
- * Return: 0 or -ENOMEM
+ * Return: 0, -ENOMEM, or -EINVAL if there is a huge entry
  */
 int gtu_tables_alloc(struct vm_area_struct *vma, unsigned long at, unsigned long end)
 {

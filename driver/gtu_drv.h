@@ -200,9 +200,8 @@ struct gtu_device {
 
 	struct delayed_work watchdog;	/* runs while there are waiters */
 	struct ratelimit_state dump_limit;
-	struct mutex dump_lock;		/* held while a dump's text is written */
-	unsigned long dumping;		/* bit 0: whose setter has the next three, and dump_work */
-	struct list_head dump;		/* pages of text */
+	struct mutex dump_lock;		/* held while a dump is written; protects the next three */
+	struct list_head dump;		/* pages of text, until dump_work takes them */
 	unsigned int dump_pages;
 	bool dump_full;			/* the rest is left out */
 	struct work_struct dump_work;

@@ -386,11 +386,21 @@ static void gtu_dump_work(struct work_struct *work)
 {
 	struct gtu_device *gtu = container_of(work, struct gtu_device, dump_work);
 	static const char cut[] = "(the rest is left out)\n";
-	char *text = vmalloc(gtu->dump_pages * PAGE_SIZE + sizeof(cut));
 	struct page *page, *next;
-	size_t bytes = 0;
+	size_t bytes = 0, most;
+	LIST_HEAD(pages);
+	char *text;
+	bool full;
 
-	list_for_each_entry_safe(page, next, &gtu->dump, lru) {
+	mutex_lock(&gtu->dump_lock);
+	list_splice_init(&gtu->dump, &pages);
+	most = gtu->dump_pages * PAGE_SIZE + sizeof(cut);
+	full = gtu->dump_full;
+	gtu->dump_pages = 0;
+	gtu->dump_full = false;
+	mutex_unlock(&gtu->dump_lock);
+	text = vmalloc(most);
+	list_for_each_entry_safe(page, next, &pages, lru) {
 		if (text)
 			memcpy(text + bytes, page_address(page), page_private(page));
 		bytes += page_private(page);
@@ -398,18 +408,15 @@ static void gtu_dump_work(struct work_struct *work)
 		set_page_private(page, 0);
 		__free_page(page);
 	}
-	if (text && bytes && gtu->dump_full) {
+	if (text && bytes && full) {
 		memcpy(text + bytes, cut, sizeof(cut) - 1);
 		bytes += sizeof(cut) - 1;
 	}
 	if (!bytes)
 		vfree(text);
-	gtu->dump_pages = 0;
-	gtu->dump_full = false;
 	/* takes ownership of the text */
 	if (text && bytes)
 		dev_coredumpv(gtu->parent, text, bytes, GFP_KERNEL);
-	clear_bit_unlock(0, &gtu->dumping);
 }
 
 /**
@@ -458,7 +465,7 @@ void gtu_dump(struct gtu_device *gtu, struct gtu_ctx *held, const char *format, 
 	va_start(args, format);
 	vscnprintf(why, sizeof(why), format, args);
 	va_end(args);
-	kept = IS_ENABLED(CONFIG_DEV_COREDUMP) && !test_and_set_bit_lock(0, &gtu->dumping);
+	kept = IS_ENABLED(CONFIG_DEV_COREDUMP) && list_empty(&gtu->dump);
 	if (kept) {
 		gtu_print(&t, "%s\n", why);
 		gtu_print_all(&t, gtu);

@@ -73,7 +73,7 @@ struct gtu_dev {
 	bool faulty;			/* any fault is injected */
 	bool stuck;			/* in a reset that never completes */
 	struct gtu_dev_faults faults;
-	uint64_t completions, records, invalidates, state_queries, disables, resets, power_losses;	/* counts, for fault injection */
+	uint64_t completions, records, resets, power_losses, mbox_commands[GTU_MBOX_FAULTS];	/* counts, for fault injection */
 	uint32_t bug_word;		/* state of an injected bug */
 
 	uint8_t *fdt;			/* GTU_FDT_WINDOW_SIZE */
@@ -97,8 +97,7 @@ void gtu_fault_status(struct gtu_dev *dev, struct gtu_hw_queue_status *s, uint32
 uint32_t gtu_fault_event(struct gtu_dev *dev, uint32_t word);
 /* Corrupt a stream record before it is written: its header and its @words lane words. */
 void gtu_fault_record(struct gtu_dev *dev, struct gtu_hw_warp *head, uint32_t *lane, unsigned words);
-bool gtu_fault_unanswered(struct gtu_dev *dev, uint32_t command);	/* true: it never completes */
-bool gtu_fault_disable(struct gtu_dev *dev);	/* true: the command is refused */
+uint32_t gtu_fault_command(struct gtu_dev *dev, uint32_t command);	/* status of a command that fails, or E_OK */
 bool gtu_fault_reset(struct gtu_dev *dev);	/* true: the reset never completes */
 void gtu_fault_power(struct gtu_dev *dev);	/* call after a function-level reset */
 

@@ -15,9 +15,11 @@ static uint64_t random_word(struct gtu_dev *dev)
 void gtu_dev_set_faults(struct gtu_dev *dev, const struct gtu_dev_faults *faults)
 {
 	dev->faults = *faults;
-	dev->faulty = faults->corrupt_completions || faults->forge_records || faults->no_invalidate ||
-		      faults->no_queue_state || faults->stuck_reset || faults->refuse_disable || faults->power_loss || faults->bug;
-	dev->completions = dev->records = dev->invalidates = dev->state_queries = dev->disables = dev->resets = dev->power_losses = 0;
+	dev->faulty = faults->corrupt_completions || faults->forge_records || faults->stuck_reset || faults->power_loss || faults->bug;
+	for (unsigned i = 0; i < GTU_MBOX_FAULTS; i++)
+		dev->faulty |= faults->mbox[i] != 0;
+	dev->completions = dev->records = dev->resets = dev->power_losses = 0;
+	memset(dev->mbox_commands, 0, sizeof(dev->mbox_commands));
 }
 
 static bool corrupts(const struct gtu_dev *dev)
@@ -108,21 +110,33 @@ void gtu_fault_record(struct gtu_dev *dev, struct gtu_hw_warp *head, uint32_t *l
 		lane[i] = (uint32_t)random_word(dev);
 }
 
-bool gtu_fault_unanswered(struct gtu_dev *dev, uint32_t command)
-{
-	switch (command) {
-	case GTU_MBOX_INVALIDATE:
-		return ++dev->invalidates >= dev->faults.no_invalidate && dev->faults.no_invalidate;
-	case GTU_MBOX_QUEUE_STATE:
-		return ++dev->state_queries >= dev->faults.no_queue_state && dev->faults.no_queue_state;
-	default:
-		return false;
-	}
-}
+static const struct {
+	uint32_t commands;		/* a bit for each */
+	uint32_t status;
+	bool every;			/* every n-th, not all from the n-th on */
+} mbox_fault[GTU_MBOX_FAULTS] = {
+	[GTU_FAULT_NO_INVALIDATE] = { 1u << GTU_MBOX_INVALIDATE, GTU_MBOX_BUSY, false },
+	[GTU_FAULT_NO_QUEUE_STATE] = { 1u << GTU_MBOX_QUEUE_STATE, GTU_MBOX_BUSY, false },
+	[GTU_FAULT_NO_QUEUE_ENABLE] = { 1u << GTU_MBOX_QUEUE_ENABLE, GTU_MBOX_BUSY, false },
+	[GTU_FAULT_REFUSE_DISABLE] = { 1u << GTU_MBOX_QUEUE_DISABLE | 1u << GTU_MBOX_CTX_DISABLE, GTU_MBOX_E_INDEX, false },
+	[GTU_FAULT_REFUSE_QUEUE_STATE] = { 1u << GTU_MBOX_QUEUE_STATE, GTU_MBOX_E_INDEX, false },
+	[GTU_FAULT_REFUSE_ENABLE] = { 1u << GTU_MBOX_QUEUE_ENABLE | 1u << GTU_MBOX_CTX_ENABLE, GTU_MBOX_E_INDEX, true },
+};
 
-bool gtu_fault_disable(struct gtu_dev *dev)
+uint32_t gtu_fault_command(struct gtu_dev *dev, uint32_t command)
 {
-	return ++dev->disables >= dev->faults.refuse_disable && dev->faults.refuse_disable;
+	uint32_t status = GTU_MBOX_E_OK;
+
+	for (unsigned i = 0; i < GTU_MBOX_FAULTS; i++) {
+		const uint64_t nth = dev->faults.mbox[i];
+
+		if (!nth || command > 31 || !(mbox_fault[i].commands >> command & 1))
+			continue;
+		dev->mbox_commands[i]++;
+		if (mbox_fault[i].every ? dev->mbox_commands[i] % nth == 0 : dev->mbox_commands[i] >= nth)
+			status = mbox_fault[i].status;
+	}
+	return status;
 }
 
 /* Fill the aperture with random data and restart the epoch. */

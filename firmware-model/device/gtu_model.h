@@ -165,6 +165,17 @@ enum gtu_bug {
 const char *gtu_bug_name(enum gtu_bug bug);
 const char *gtu_bug_text(enum gtu_bug bug);
 
+/* Faults of mailbox commands. A refused command does nothing: E_INDEX. */
+enum gtu_mbox_fault {
+	GTU_FAULT_NO_INVALIDATE,	/* INVALIDATE never completes: the mailbox stays busy */
+	GTU_FAULT_NO_QUEUE_STATE,	/* QUEUE_STATE never completes, likewise */
+	GTU_FAULT_NO_QUEUE_ENABLE,	/* QUEUE_ENABLE never completes, likewise */
+	GTU_FAULT_REFUSE_DISABLE,	/* QUEUE_DISABLE and CTX_DISABLE are refused */
+	GTU_FAULT_REFUSE_QUEUE_STATE,	/* QUEUE_STATE is refused */
+	GTU_FAULT_REFUSE_ENABLE,	/* every n-th QUEUE_ENABLE or CTX_ENABLE is refused, the others work */
+	GTU_MBOX_FAULTS
+};
+
 /*
  * Faults to inject. Each number is the first occurrence that fails, counted from the call of
  * gtu_dev_set_faults() (1: the first; 0: never). The same @seed injects the same faults.
@@ -176,9 +187,7 @@ struct gtu_dev_faults {
 	 */
 	uint64_t corrupt_completions;
 	uint64_t forge_records;		/* stream records with wrong active lanes, indices, positions, edges */
-	uint64_t no_invalidate;		/* INVALIDATE never completes: the mailbox stays busy */
-	uint64_t no_queue_state;	/* QUEUE_STATE never completes, likewise */
-	uint64_t refuse_disable;	/* QUEUE_DISABLE and CTX_DISABLE do nothing: E_INDEX */
+	uint64_t mbox[GTU_MBOX_FAULTS];
 	uint64_t stuck_reset;		/* a reset never completes: the device is never ready again */
 	uint64_t power_loss;		/* a function-level reset acts as power-on: random data in the aperture */
 	uint64_t seed;

@@ -172,14 +172,10 @@ void gtu_mailbox(struct gtu_dev *dev, uint32_t command)
 	if (dev->mbox_status & GTU_MBOX_BUSY)
 		return;
 	memset(dev->mbox_result, 0, sizeof(dev->mbox_result));
-	if (dev->faulty && gtu_fault_unanswered(dev, command)) {
-		dev->mbox_status = GTU_MBOX_BUSY;
-		return;
-	}
-	if (dev->faulty && (command == GTU_MBOX_QUEUE_DISABLE || command == GTU_MBOX_CTX_DISABLE) &&
-	    gtu_fault_disable(dev)) {
-		dev->mbox_status = GTU_MBOX_E_INDEX;
-		return;
+	if (dev->faulty) {
+		dev->mbox_status = gtu_fault_command(dev, command);
+		if (dev->mbox_status != GTU_MBOX_E_OK)
+			return;
 	}
 	switch (command) {
 	case GTU_MBOX_NOP:		status = GTU_MBOX_E_OK; break;

@@ -414,13 +414,10 @@ struct pci_function *pci_function_create(const struct pci_setup *setup, struct g
 {
 	struct pci_function *f = calloc(1, sizeof(*f));
 	struct gtu_dev_config config = setup->device;
-	const struct gtu_dev_faults faults = {
+	struct gtu_dev_faults faults = {
 		.corrupt_completions = setup->fault[PCI_FAULT_CORRUPT],
 		.forge_records = setup->fault[PCI_FAULT_FORGE],
-		.no_invalidate = setup->fault[PCI_FAULT_NO_INVALIDATE],
-		.no_queue_state = setup->fault[PCI_FAULT_NO_QUEUE_STATE],
 		.stuck_reset = setup->fault[PCI_FAULT_STUCK_RESET],
-		.refuse_disable = setup->fault[PCI_FAULT_REFUSE_DISABLE],
 		.power_loss = setup->fault[PCI_FAULT_POWER_LOSS],
 		.seed = setup->seed,
 		.bug = setup->bug,
@@ -436,6 +433,7 @@ struct pci_function *pci_function_create(const struct pci_setup *setup, struct g
 	for (i = 0; i < VECTORS_MAX; i++)
 		f->irq_fd[i] = -1;
 	memcpy(f->fault, setup->fault, sizeof(f->fault));
+	memcpy(faults.mbox, setup->fault + PCI_FAULT_MBOX, sizeof(faults.mbox));
 	if (!config.no_aperture && !make_aperture(f, config.aperture_bytes, err))
 		goto fail;
 	f->bug = setup->bug;

@@ -31,13 +31,11 @@ enum pci_fault {
 	PCI_FAULT_DIE_AT,	/* the process is killed at the n-th access, before the answer */
 	PCI_FAULT_CORRUPT,	/* from the n-th completion on, completions, events and status are wrong */
 	PCI_FAULT_FORGE,	/* from the n-th record on, records of streams are wrong */
-	PCI_FAULT_NO_INVALIDATE, /* from the n-th on, INVALIDATE never completes */
-	PCI_FAULT_NO_QUEUE_STATE, /* from the n-th on, QUEUE_STATE never completes */
 	PCI_FAULT_STUCK_RESET,	/* from the n-th on, resets do not end */
 	PCI_FAULT_KEEP_MASTER,	/* from the n-th time on, clearing bus mastering has no effect */
-	PCI_FAULT_REFUSE_DISABLE, /* from the n-th on, QUEUE_DISABLE and CTX_DISABLE are refused */
 	PCI_FAULT_POWER_LOSS,	/* from the n-th on, function-level resets also lose power */
-	PCI_FAULTS
+	PCI_FAULT_MBOX,		/* the faults of enum gtu_mbox_fault, by the n-th command */
+	PCI_FAULTS = PCI_FAULT_MBOX + GTU_MBOX_FAULTS
 };
 
 struct pci_setup {

@@ -53,8 +53,9 @@ struct server {
 };
 
 static const char *const fault_names[] = { "lose-irq", "stall", "all-ones", "die-at", "corrupt-completions",
-					   "forge-records", "no-invalidate", "no-queue-state", "stuck-reset",
-					   "keep-master", "refuse-disable", "power-loss", NULL };
+					   "forge-records", "stuck-reset", "keep-master", "power-loss", "no-invalidate",
+					   "no-queue-state", "no-queue-enable", "refuse-disable", "refuse-queue-state",
+					   "refuse-enable", NULL };
 _Static_assert(sizeof(fault_names) / sizeof(fault_names[0]) == PCI_FAULTS + 1, "every fault needs a name");
 
 static void help(void)
@@ -88,11 +89,13 @@ static void help(void)
 	     "                      forge-records  from the N-th on, records of streams have other lanes active,\n"
 	     "                                 and other indices, positions or edges in them\n"
 	     "                      no-invalidate  the N-th INVALIDATE and all later ones never complete\n"
-	     "                      no-queue-state  the same for QUEUE_STATE\n"
+	     "                      no-queue-state, no-queue-enable  the same for QUEUE_STATE, QUEUE_ENABLE\n"
 	     "                      stuck-reset  from the N-th reset on the device does not come back\n"
 	     "                      keep-master  from the N-th time on, clearing bus mastering has no effect\n"
 	     "                      refuse-disable  the N-th QUEUE_DISABLE or CTX_DISABLE and all later ones are\n"
 	     "                                 refused with E_INDEX, and the queue goes on\n"
+	     "                      refuse-queue-state  the same for QUEUE_STATE\n"
+	     "                      refuse-enable  every N-th QUEUE_ENABLE or CTX_ENABLE is refused; the others work\n"
 	     "                      power-loss  from the N-th function-level reset on, the reset also loses the\n"
 	     "                                 aperture's content and restarts epochs, as power loss does\n"
 	     "  --bug NAME        inject a gateware bug for 'gtu bringup' to find; 'gtu bringup --bugs'\n"

@@ -15,8 +15,8 @@ static const struct gtu_hw_desc nop = { .opcode = GTU_OP_NOP };
 
 static void faults(struct gtu_dev *dev, uint64_t corrupt, uint64_t invalidate, uint64_t reset, uint64_t seed)
 {
-	gtu_dev_set_faults(dev, &(struct gtu_dev_faults){ .corrupt_completions = corrupt, .no_invalidate = invalidate,
-							  .stuck_reset = reset, .seed = seed });
+	gtu_dev_set_faults(dev, &(struct gtu_dev_faults){ .corrupt_completions = corrupt, .stuck_reset = reset, .seed = seed,
+							  .mbox[GTU_FAULT_NO_INVALIDATE] = invalidate });
 }
 
 /*
@@ -153,13 +153,43 @@ TEST(a_query_that_never_completes)
 	struct fx *f = fx_open(NULL, 1);
 	const uint64_t queue = 0, region[2] = { 0, 3 };
 
-	gtu_dev_set_faults(f->dev, &(struct gtu_dev_faults){ .no_queue_state = 2 });
+	gtu_dev_set_faults(f->dev, &(struct gtu_dev_faults){ .mbox[GTU_FAULT_NO_QUEUE_STATE] = 2 });
 	fx_command(f, GTU_MBOX_QUEUE_STATE, 1, &queue);
 	fx_command(f, GTU_MBOX_INVALIDATE, 2, region);
 	fx_mailbox(f, GTU_MBOX_QUEUE_STATE, 1, &queue);
 	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_BUSY);
 	gtu_dev_reset(f->dev);
 	fx_command(f, GTU_MBOX_NOP, 0, NULL);
+}
+
+/* Refused commands change nothing: those from the second on, or every second one. */
+TEST(commands_that_are_refused)
+{
+	struct fx *f = fx_open(NULL, 1);
+	const uint64_t queue = 0, context = 1;
+	unsigned i;
+
+	gtu_dev_set_faults(f->dev, &(struct gtu_dev_faults){ .mbox[GTU_FAULT_REFUSE_QUEUE_STATE] = 2,
+							     .mbox[GTU_FAULT_REFUSE_DISABLE] = 2 });
+	fx_context_open(f, context, 1);
+	fx_command(f, GTU_MBOX_QUEUE_STATE, 1, &queue);
+	fx_command(f, GTU_MBOX_CTX_DISABLE, 1, &context);
+	for (i = 0; i < 3; i++) {
+		fx_mailbox(f, GTU_MBOX_QUEUE_STATE, 1, &queue);
+		CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_E_INDEX);
+		fx_mailbox(f, GTU_MBOX_QUEUE_DISABLE, 1, &queue);
+		CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_E_INDEX);
+	}
+	CHECK_EQ(fx_do(f, &nop, 0).status, GTU_CPL_OK);
+	gtu_dev_set_faults(f->dev, &(struct gtu_dev_faults){ .mbox[GTU_FAULT_REFUSE_ENABLE] = 2 });
+	for (i = 0; i < 4; i++) {
+		const uint64_t arg[4] = { context, f->buffer[0].bus, FX_TABLE_LOG2, 1 };
+
+		fx_mailbox(f, GTU_MBOX_CTX_ENABLE, 4, arg);
+		CHECK_EQ(fx_mailbox_status(f), i % 2 ? GTU_MBOX_E_INDEX : GTU_MBOX_E_OK);
+		if (i % 2 == 0)
+			fx_command(f, GTU_MBOX_CTX_DISABLE, 1, &context);
+	}
 }
 
 TEST(a_reset_that_never_completes)

@@ -212,6 +212,7 @@ struct gtu_device {
 /* Resources of a device with a limit per user. */
 enum gtu_resource {
 	GTU_USER_CONTEXTS,
+	GTU_USER_QUEUES,
 	GTU_USER_APERTURE,		/* pages */
 	GTU_USER_BUFFERS,		/* pages */
 	GTU_USER_RESOURCES,

@@ -3,9 +3,14 @@
  * Queues: allocation of rings, creation, destruction, reset, cancellation and
  * resume.
  */
+#include <linux/module.h>
 #include <linux/slab.h>
 
 #include "gtu_drv.h"
+
+static unsigned int user_queues;
+module_param(user_queues, uint, 0644);
+MODULE_PARM_DESC(user_queues, "Maximum number of queues per user; 0: a quarter of the device's; not for CAP_SYS_RESOURCE");
 
 static void gtu_ring_free(struct gtu_device *gtu, struct gtu_ring *ring)
 {
@@ -151,9 +156,15 @@ static struct gtu_queue *gtu_queue_new(struct gtu_ctx *ctx, u32 sq_log2, u32 cq_
 	struct gtu_queue *q;
 	int ret;
 
+	ret = gtu_user_charge(gtu, ctx->uid, GTU_USER_QUEUES, 1,
+			      READ_ONCE(user_queues) ?: max(gtu->max_queues / 4, 1u));
+	if (ret)
+		return ERR_PTR(ret);
 	q = kzalloc(sizeof(*q), GFP_KERNEL_ACCOUNT);
-	if (!q)
-		return ERR_PTR(-ENOMEM);
+	if (!q) {
+		ret = -ENOMEM;
+		goto err_charge;
+	}
 	kref_init(&q->ref);
 	q->ctx = ctx;
 	q->sq_log2 = sq_log2;
@@ -187,6 +198,8 @@ err:
 	gtu_ring_free(gtu, &q->cq);
 	kvfree(q->last_use);
 	kfree(q);
+err_charge:
+	gtu_user_uncharge(gtu, ctx->uid, GTU_USER_QUEUES, 1);
 	return ERR_PTR(ret);
 }
 
@@ -274,6 +287,7 @@ void gtu_queue_kill(struct gtu_queue *q, bool quiesced)
 	gtu_queue_dead(q);
 	up_write(&gtu->map_lock);
 	gtu_queue_unmap(q);
+	gtu_user_uncharge(gtu, q->ctx->uid, GTU_USER_QUEUES, 1);
 	if (!quiesced)
 		return;
 	gtu_ring_free(gtu, &q->sq);

@@ -434,6 +434,9 @@ static int chardev_queue_create(struct gtu_device *dev, struct gtu_rings *r, str
 		case ENOSPC:
 			return gtu_fail(err, GTU_ERR_NOMEM, "all queues are in use: %s has %u",
 					dev->info.path, dev->info.max_queues);
+		case EDQUOT:
+			return gtu_fail(err, GTU_ERR_NOMEM, "this user has all queues of %s that the driver allows a user: "
+					"destroy some, or increase the module parameter user_queues", dev->info.path);
 		case ENOMEM:
 			return gtu_fail(err, GTU_ERR_NOMEM,
 					"out of memory for rings of 2^%u and 2^%u entries",

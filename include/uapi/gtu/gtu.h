@@ -41,7 +41,7 @@
  * %ENOENT      no such key or queue in this context
  * %ENOSPC      no context, queue, region slot or driver buffer is left
  * %EDQUOT      the pages would exceed the caller's RLIMIT_MEMLOCK, or the user who
- *              opened the file has his share of contexts, aperture or buffers
+ *              opened the file has his share of contexts, queues, aperture or buffers
  * %EPERM       a register that needs a privilege; see REG_READ
  * %ENOMEM      out of memory
  * %EACCES      mmap with rights that the mapping does not have

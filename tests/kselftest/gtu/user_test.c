@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Tests what users without privileges may do to each other: registers that all share, and each
- * user's part of contexts, aperture and driver buffers. Needs root, to become such a user.
+ * user's part of contexts, queues, aperture and driver buffers. Needs root, to become such a user.
  */
 #include <grp.h>
 #include <sys/stat.h>
@@ -160,6 +160,51 @@ TEST_F(user, contexts_default)
 	ASSERT_EQ(0, call(fd, GTU_IOCTL_INFO, &info));
 	EXPECT_EQ(info.max_contexts / 4, as_user(USER, open_all, (int)info.max_contexts));
 	close(fd);
+}
+
+/* Create queues in contexts of their own until that fails. Return their number, or 255 for another error. */
+static int create_queues(int max)
+{
+	struct gtu_ioctl_queue_create q;
+	int fd = -1, n, ret;
+
+	for (n = 0; n < max; n++) {
+		if (n % 16 == 0)
+			fd = open(device_path(), O_RDWR);
+		q = (struct gtu_ioctl_queue_create){ .size = sizeof(q), .sq_log2 = 1, .cq_log2 = 1 };
+		ret = call(fd, GTU_IOCTL_QUEUE_CREATE, &q);
+		if (ret)
+			return ret == EDQUOT ? n : 255;
+		if (n == 0) {
+			/* a queue that was destroyed does not count */
+			struct gtu_ioctl_queue d = { .size = sizeof(d), .id = q.id };
+
+			if (call(fd, GTU_IOCTL_QUEUE_DESTROY, &d) || call(fd, GTU_IOCTL_QUEUE_CREATE, &q))
+				return 255;
+		}
+	}
+	return n;
+}
+
+TEST_F(user, queues)
+{
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	int fd = open(device_path(), O_RDWR);
+
+	ASSERT_EQ(0, call(fd, GTU_IOCTL_INFO, &info));
+	close(fd);
+	if (info.max_queues < 40)
+		SKIP(return, "the device has fewer than 40 queues");
+	ASSERT_EQ(0, write_to(PARAMETER("user_queues"), "20"));
+	EXPECT_EQ(20, as_user(USER, create_queues, 40));
+	/* another user has a part of his own, and queues of files that were closed do not count */
+	EXPECT_EQ(20, as_user(USER + 1, create_queues, 40));
+	EXPECT_EQ(20, as_user(USER, create_queues, 40));
+	/* CAP_SYS_RESOURCE */
+	EXPECT_EQ(40, as_user(0, create_queues, 40));
+	ASSERT_EQ(0, write_to(PARAMETER("user_queues"), "0"));
+	/* the default leaves queues to others */
+	EXPECT_EQ(info.max_queues / 4, as_user(USER, create_queues, (int)info.max_queues));
 }
 
 /* Allocate pieces of @kib KiB from two contexts. Return how many there were until EDQUOT. */

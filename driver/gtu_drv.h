@@ -166,11 +166,12 @@ struct gtu_device {
 	u32 setting[GTU_UNIT_PAGES][GTU_UREG_SETS]; /* under mbox_lock: restored after a reset */
 	u8 setting_valid[GTU_UNIT_PAGES];
 
-	/* To snapshot, clear and read counters, also in interrupts; protects the next three. */
+	/* To snapshot, clear and read counters, also in interrupts; protects the next four. */
 	raw_spinlock_t counter_lock;
 	bool counters_on;		/* the registers are accessible */
 	ktime_t snapshot[GTU_UNIT_PAGES]; /* time of the last snapshot */
-	u64 cleared[GTU_UNIT_PAGES][GTU_UREG_COUNTERS]; /* values that users have cleared */
+	/* for perf: what users and resets have cleared, and what the device has counted since */
+	u64 cleared[GTU_UNIT_PAGES][GTU_UREG_COUNTERS], last[GTU_UNIT_PAGES][GTU_UREG_COUNTERS];
 
 	unsigned int vectors;
 	struct gtu_vector vector[GTU_VECTORS];

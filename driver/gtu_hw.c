@@ -355,21 +355,32 @@ out:
 	return ret;
 }
 
+/* Events of perf go on counting when the device begins at 0. */
+static void gtu_counter_cleared(struct gtu_device *gtu, unsigned int page, unsigned int n)
+{
+	gtu->cleared[page][n] += gtu->last[page][n];
+	gtu->last[page][n] = 0;
+}
+
 /**
- * gtu_counters_stop() - forbid access to counters in interrupts
+ * gtu_counters_stop() - forbid access to counters in interrupts, before a reset
  * @gtu: the device, whose registers become inaccessible
  */
 void gtu_counters_stop(struct gtu_device *gtu)
 {
+	unsigned int page, n;
+
 	raw_spin_lock_irq(&gtu->counter_lock);
 	gtu->counters_on = false;
+	for (page = 0; page < GTU_UNIT_PAGES; page++)
+		for (n = 0; n < GTU_UREG_COUNTERS; n++)
+			gtu_counter_cleared(gtu, page, n);
 	raw_spin_unlock_irq(&gtu->counter_lock);
 }
 
 /*
- * Take a snapshot of a unit's counters for a file, or clear them, or both. Events
- * of perf go on counting: what was cleared is added to them. @space: of the file's
- * first snapshot, which takes it
+ * Take a snapshot of a unit's counters for a file, or clear them, or both. @space:
+ * of the file's first snapshot, which takes it
  */
 static void gtu_counters_control(struct gtu_ctx *ctx, unsigned int page, u32 control, u64 **space)
 {
@@ -392,8 +403,11 @@ static void gtu_counters_control(struct gtu_ctx *ctx, unsigned int page, u32 con
 		value = gtu_rd64(gtu, (page + 1) * GTU_PAGE + GTU_UREG_COUNTER(n));
 		if (own)
 			own[n] = value;
-		if (control & GTU_CTRL_CLEAR && value != ~0ull)
-			gtu->cleared[page][n] += value;
+		if (value == ~0ull)
+			continue;
+		gtu->last[page][n] = value;
+		if (control & GTU_CTRL_CLEAR)
+			gtu_counter_cleared(gtu, page, n);
 	}
 	raw_spin_unlock_irq(&gtu->counter_lock);
 }
@@ -483,8 +497,8 @@ out:
  * gtu_counter_now() - read the present value of a counter
  * @gtu: the device
  * @offset: offset of the counter in BAR0
- * @value: out: the value plus all that users have cleared; kept if the device is
- *	not accessible
+ * @value: out: the value plus all that users and resets have cleared; kept if the
+ *	device is not accessible
  *
  * In any context.
  */
@@ -499,8 +513,10 @@ void gtu_counter_now(struct gtu_device *gtu, u32 offset, u64 *value)
 		gtu_wr(gtu, (page + 1) * GTU_PAGE + GTU_UREG_CTRL, GTU_CTRL_SNAPSHOT);
 		gtu->snapshot[page] = ktime_get();
 		now = gtu_rd64(gtu, offset);
-		if (now != ~0ull)
+		if (now != ~0ull) {
+			gtu->last[page][n] = now;
 			*value = gtu->cleared[page][n] + now;
+		}
 	}
 	raw_spin_unlock_irqrestore(&gtu->counter_lock, flags);
 }

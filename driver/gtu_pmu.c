@@ -134,7 +134,7 @@ static void gtu_event_read(struct perf_event *event)
 {
 	u64 now = gtu_event_value(event), before = local64_xchg(&event->hw.prev_count, now);
 
-	/* a smaller value: the device was reset and counts from 0 */
+	/* a smaller value: the device was bound again and counts from 0 */
 	local64_add(now >= before ? now - before : now, &event->count);
 }
 

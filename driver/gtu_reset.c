@@ -207,8 +207,10 @@ bool gtu_hw_reset(struct gtu_device *gtu)
 static int gtu_reset_and_reload(struct gtu_device *gtu, bool dma_off)
 {
 	u32 before = gtu_rd(gtu, GTU_REG_EPOCH), epoch;
-	int ret = gtu_reset_registers(gtu, before, &epoch);
+	int ret;
 
+	gtu_counters_stop(gtu);
+	ret = gtu_reset_registers(gtu, before, &epoch);
 	if (!ret)
 		gtu_epoch_begin(gtu, epoch);
 	if (!ret && dma_off)
@@ -330,7 +332,6 @@ void gtu_hw_stop(struct gtu_device *gtu)
 {
 	gtu_mbox_lock(gtu);
 	WRITE_ONCE(gtu->epoch, 0);
-	gtu_counters_stop(gtu);
 	gtu_quiesce_once(gtu);
 	mutex_unlock(&gtu->mbox_lock);
 }

@@ -158,6 +158,35 @@ TEST_F(pmu, counts)
 	EXPECT_EQ(800u, count_of(in));
 }
 
+/* The device loses its counters in a reset, also those that a user has cleared before: events go on. */
+TEST_F_TIMEOUT(pmu, reset, 60)
+{
+	int cpu = number_in(self->folder, "cpumask"), event, i;
+	char path[128];
+	uint32_t key;
+
+	NEEDS_RESET(path);
+	event = event_open(self->folder, "scu_jobs", -1, cpu, 0);
+	ASSERT_LE(0, event);
+	for (i = 0; i < 7; i++)
+		ASSERT_EQ(GTU_CPL_OK, scu_job(&self->q, self->key, 100));
+	ASSERT_EQ(0, control(self->fd, GTU_CTRL_CLEAR));
+	ASSERT_EQ(GTU_CPL_OK, scu_job(&self->q, self->key, 100));
+	EXPECT_EQ(8u, count_of(event));
+	ASSERT_EQ(0, write_to(path, "1"));
+	EXPECT_EQ(8u, count_of(event));
+	queue_unmap(&self->q);
+	close(self->fd);
+	self->fd = reopen();
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, region_add(self->fd, pages(BYTES), BYTES, RW, &key));
+	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &self->q));
+	/* more jobs than before the reset: a larger value is not the same counter either */
+	for (i = 0; i < 10; i++)
+		ASSERT_EQ(GTU_CPL_OK, scu_job(&self->q, key, 100));
+	EXPECT_EQ(18u, count_of(event));
+}
+
 /* A snapshot is the file's own: other files, sysfs and perf take theirs meanwhile. */
 TEST_F(pmu, snapshots)
 {

@@ -400,6 +400,9 @@ int gtu_submit_settle(struct gtu_ctx *ctx, struct gtu_region *r)
 			r->removing = false;
 			return ret;
 		}
+		/* another thread has ended that queue's jobs */
+		if (ret == -ECANCELED)
+			continue;
 		if (ret && gtu_submit_find_user(ctx, slot, &index)) {
 			dev_err_ratelimited(ctx->gtu->parent,
 				"jobs still name a removed region, their queues are stopped: context %u\n",

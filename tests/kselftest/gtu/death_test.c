@@ -342,19 +342,6 @@ TEST_F_TIMEOUT(death, wait_for_several_queues, 60)
  * ---- Devices with injected faults ---------------------------------------------------------------
  */
 
-struct removal {
-	int fd, ret;
-	uint32_t key;
-};
-
-static void *remove_region(void *arg)
-{
-	struct removal *r = arg;
-
-	r->ret = region_remove(r->fd, r->key);
-	return NULL;
-}
-
 /*
  * A call of another thread waits for the device's mailbox: WAIT keeps its deadline, and mmap() and
  * SUBMIT's lookups do not wait.

@@ -583,6 +583,20 @@ static inline int join_waiter(struct waiter *w)
 }
 
 /* SUBMIT to a queue with GTU_QUEUE_SUBMIT. Return 0 or the errno. */
+/* A REGION_REMOVE in a thread. */
+struct removal {
+	int fd, ret;
+	uint32_t key;
+};
+
+static inline void *remove_region(void *arg)
+{
+	struct removal *r = arg;
+
+	r->ret = region_remove(r->fd, r->key);
+	return NULL;
+}
+
 static inline int submit_raw(struct queue *q, const void *descs, uint32_t n,
 			     struct gtu_ioctl_submit *a)
 {

@@ -8,10 +8,11 @@
  */
 #include <sys/wait.h>
 
-#include "gtu_util.h"
+#include "gtu_stream.h"
 
 #define BYTES	(1u << 16)
 #define WORDS	(BYTES / 4)
+#define STREAM	(1u << 17)	/* bytes of a stream's ring and indices */
 
 FIXTURE(submit)
 {
@@ -542,6 +543,55 @@ TEST_F(submit, revoke_in_flight)
 			ASSERT_EQ(0x77777777u, self->out[i]);
 		EXPECT_EQ(GTU_CPL_KEY, submit_run(&self->q, &d[0], &c));
 	}
+}
+
+/*
+ * REGION_REMOVE waits for the last job of each queue that names the region. A queue that another thread resets meanwhile
+ * has no such job any more; jobs of other queues go on.
+ */
+TEST_F_TIMEOUT(submit, revoke_while_a_queue_is_reset, 60)
+{
+	static const char scale[] = "/sys/module/gtu/parameters/time_scale";
+	struct removal r = { .fd = self->fd, .ret = -1 };
+	uint8_t *memory = pages(2 * STREAM);
+	volatile struct gtu_hw_ring *ring = (void *)(memory + STREAM);
+	struct gtu_ioctl_submit a;
+	struct gtu_hw_desc d;
+	struct gtu_hw_cpl c;
+	struct queue other;
+	pthread_t thread;
+	uint64_t end;
+	int ret;
+
+	NEEDS_ROOT;
+	if (self->checks)
+		SKIP(return, "needs a device without regions");
+	ASSERT_EQ(0, region_add(self->fd, memory, 2 * STREAM, RW, &r.key));
+	ASSERT_EQ(0, queue_create_as(self->fd, GTU_QUEUE_SUBMIT, 2, 2, &other));
+	/* the second stream waits for the unit, which waits for the first one's consumer */
+	d = stream_job(memory, r.key);
+	ASSERT_EQ(0, submit_raw(&self->q, &d, 1, &a));
+	d = stream_job(memory + STREAM, r.key);
+	d.operand[GTU_IRU_INDICES].offset += STREAM;
+	d.operand[GTU_IRU_RING].offset += STREAM;
+	ASSERT_EQ(0, submit_raw(&other, &d, 1, &a));
+	ASSERT_EQ(0, write_to(scale, "10"));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, remove_region, &r));
+	usleep(200000);
+	EXPECT_EQ(-1, *(volatile int *)&r.ret);
+	EXPECT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_RESET));
+	end = now_ns() + 20 * SECOND;
+	do {
+		__atomic_store_n(&ring->consumer, ring->producer, __ATOMIC_SEQ_CST);
+		ret = queue_wait(&other, a.sq_index, now_ns() + SECOND / 50);
+	} while (ret == ETIMEDOUT && now_ns() < end);
+	EXPECT_EQ(0, ret);
+	pthread_join(thread, NULL);
+	ASSERT_EQ(0, write_to(scale, "1"));
+	EXPECT_EQ(0, r.ret);
+	EXPECT_EQ(GTU_QUEUE_ENABLED, queue_state(&other));
+	ASSERT_EQ(0, take(&other, &c));
+	EXPECT_EQ(GTU_CPL_OK, c.status);
 }
 
 /* Without GTU_CAP_REGIONS, the kernel refuses jobs whose accesses depend on data. */

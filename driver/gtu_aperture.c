@@ -46,11 +46,13 @@ static void gtu_extent_release(struct kref *ref)
 
 	mutex_lock(&gtu->aperture_lock);
 	bitmap_clear(gtu->aperture_used, p->first, p->pages);
+	list_del(&p->link);
 	mutex_unlock(&gtu->aperture_lock);
 	atomic_long_sub(p->pages, &p->ctx->aperture_pages);
 	gtu_user_uncharge(gtu, p->ctx->uid, GTU_USER_APERTURE, p->pages);
 	if (p->blank)
 		__free_page(p->blank);
+	vfree(p->copy);
 	kfree(p);
 }
 
@@ -113,6 +115,7 @@ static struct gtu_extent *gtu_extent_alloc(struct gtu_ctx *ctx, unsigned long pa
 		goto err;
 	}
 	bitmap_set(gtu->aperture_used, p->first, pages);
+	list_add_tail(&p->link, &gtu->extents);
 	mutex_unlock(&gtu->aperture_lock);
 	return p;
 err:
@@ -190,39 +193,35 @@ struct gtu_region *gtu_region_aperture(struct gtu_ctx *ctx, u64 length, u32 righ
 	return r;
 }
 
-/**
- * gtu_aperture_drop_copy() - free the copy of the aperture made for a suspend
- * @gtu: the device
- */
-void gtu_aperture_drop_copy(struct gtu_device *gtu)
+static void gtu_extent_drop_copy(struct gtu_extent *p)
 {
-	vfree(gtu->aperture_copy);
-	kvfree(gtu->aperture_saved);
-	gtu->aperture_copy = NULL;
-	gtu->aperture_saved = NULL;
+	vfree(p->copy);
+	p->copy = NULL;
 }
 
-/*
- * Copy page @n of the aperture to (@out) or from page @at of the copy. That of a dead
- * device does not matter.
- */
-static int gtu_aperture_copy(struct gtu_device *gtu, unsigned long n, unsigned long at, bool out)
+/* Copy an extent to (@out) or from its copy. That of a dead device does not matter. */
+static int gtu_extent_copy(struct gtu_device *gtu, struct gtu_extent *p, bool out)
 {
-	void __iomem *page = ioremap_wc(gtu->aperture_phys + ((u64)n << PAGE_SHIFT), PAGE_SIZE);
-	void *copy = gtu->aperture_copy + (at << PAGE_SHIFT);
+	void *copy = p->copy;
+	unsigned long n;
 
-	if (!page)
-		return -ENOMEM;
-	rcu_read_lock();	/* no reset begins before the unlock */
-	if (READ_ONCE(gtu->state) != GTU_STATE_UP || !READ_ONCE(gtu->epoch))
-		memset(copy, 0, PAGE_SIZE);
-	else if (out)
-		memcpy_fromio(copy, page, PAGE_SIZE);
-	else
-		memcpy_toio(page, copy, PAGE_SIZE);
-	rcu_read_unlock();
-	iounmap(page);
-	cond_resched();
+	for (n = 0; n < p->pages; n++, copy += PAGE_SIZE) {
+		void __iomem *page = ioremap_wc(gtu->aperture_phys +
+						((u64)(p->first + n) << PAGE_SHIFT), PAGE_SIZE);
+
+		if (!page)
+			return -ENOMEM;
+		rcu_read_lock();	/* no reset begins before the unlock */
+		if (READ_ONCE(gtu->state) != GTU_STATE_UP || !READ_ONCE(gtu->epoch))
+			memset(copy, 0, PAGE_SIZE);
+		else if (out)
+			memcpy_fromio(copy, page, PAGE_SIZE);
+		else
+			memcpy_toio(page, copy, PAGE_SIZE);
+		rcu_read_unlock();
+		iounmap(page);
+		cond_resched();
+	}
 	return 0;
 }
 
@@ -230,62 +229,42 @@ static int gtu_aperture_copy(struct gtu_device *gtu, unsigned long n, unsigned l
  * gtu_aperture_save() - save the pages in use before power is lost
  * @gtu: the device
  *
- * User processes are frozen, so none is allocated meanwhile.
- *
- * Return: 0 or -ENOMEM
+ * Contexts whose pages do not fit into memory end at the resume: users must not
+ * keep the system awake. User processes are frozen, so no page is allocated
+ * meanwhile.
  */
-int gtu_aperture_save(struct gtu_device *gtu)
+void gtu_aperture_save(struct gtu_device *gtu)
 {
-	size_t bytes = BITS_TO_LONGS(gtu->aperture_pages) * sizeof(long);
-	unsigned long n, at = 0, used;
-	int ret = -ENOMEM;
+	struct gtu_extent *p;
 
-	if (!gtu->aperture_pages)
-		return 0;
 	mutex_lock(&gtu->aperture_lock);
-	used = bitmap_weight(gtu->aperture_used, gtu->aperture_pages);
-	if (used) {
-		gtu->aperture_saved = kvmalloc(bytes, GFP_KERNEL | __GFP_NOWARN);
-		gtu->aperture_copy = __vmalloc(used << PAGE_SHIFT, GFP_KERNEL | __GFP_NOWARN);
-	}
-	if (gtu->aperture_saved && gtu->aperture_copy) {
-		memcpy(gtu->aperture_saved, gtu->aperture_used, bytes);
-		ret = 0;
-		for_each_set_bit(n, gtu->aperture_saved, gtu->aperture_pages) {
-			ret = gtu_aperture_copy(gtu, n, at++, true);
-			if (ret)
-				break;
-		}
-	}
-	if (!used)
-		ret = 0;
-	if (ret) {
-		dev_warn(gtu->parent, "the driver cannot suspend the device: no memory for used aperture pages: %lu\n",
-			 used);
-		gtu_aperture_drop_copy(gtu);
+	list_for_each_entry(p, &gtu->extents, link) {
+		p->copy = __vmalloc(p->pages << PAGE_SHIFT, GFP_KERNEL | __GFP_NOWARN);
+		if (p->copy && !gtu_extent_copy(gtu, p, true))
+			continue;
+		gtu_extent_drop_copy(p);
+		p->ctx->aperture_lost = true;
+		dev_warn(gtu->parent,
+			 "there is no memory to save aperture pages for a suspend: %lu pages, context %u of %s[%d]\n",
+			 p->pages, p->ctx->id, p->ctx->comm, p->ctx->pid);
 	}
 	mutex_unlock(&gtu->aperture_lock);
-	return ret;
 }
 
 /**
  * gtu_aperture_restore() - restore the saved pages that are still in use
- * @gtu: the device
+ * @gtu: the device; if it is dead, the copies are freed
  */
 void gtu_aperture_restore(struct gtu_device *gtu)
 {
-	unsigned long n, at = 0;
+	struct gtu_extent *p;
 
 	mutex_lock(&gtu->aperture_lock);
-	if (gtu->aperture_copy) {
-		for_each_set_bit(n, gtu->aperture_saved, gtu->aperture_pages) {
-			if (test_bit(n, gtu->aperture_used) && gtu_aperture_copy(gtu, n, at, false))
-				dev_err(gtu->parent,
-					"the driver cannot restore an aperture page: %lu\n", n);
-			at++;
-		}
+	list_for_each_entry(p, &gtu->extents, link) {
+		if (p->copy && gtu_extent_copy(gtu, p, false))
+			p->ctx->aperture_lost = true;
+		gtu_extent_drop_copy(p);
 	}
-	gtu_aperture_drop_copy(gtu);
 	mutex_unlock(&gtu->aperture_lock);
 }
 

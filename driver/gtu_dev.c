@@ -100,7 +100,6 @@ static void gtu_device_release(struct device *dev)
 	ida_destroy(&gtu->queue_ids);
 	cleanup_srcu_struct(&gtu->srcu);
 	kvfree(gtu->queue);
-	gtu_aperture_drop_copy(gtu);
 	gtu_peers_fini(gtu);
 	kvfree(gtu->aperture_used);
 	kvfree(gtu->fdt);
@@ -135,6 +134,7 @@ struct gtu_device *gtu_device_alloc(struct device *parent)
 	gtu_peers_init(gtu);
 	spin_lock_init(&gtu->ctx_lock);
 	mutex_init(&gtu->aperture_lock);
+	INIT_LIST_HEAD(&gtu->extents);
 	init_rwsem(&gtu->map_lock);
 	spin_lock_init(&gtu->user_lock);
 	INIT_LIST_HEAD(&gtu->users);

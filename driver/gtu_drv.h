@@ -189,10 +189,9 @@ struct gtu_device {
 
 	phys_addr_t aperture_phys;
 	unsigned long aperture_pages;	/* 0: no usable aperture */
-	struct mutex aperture_lock;	/* protects aperture_used */
+	struct mutex aperture_lock;	/* protects the next two */
 	unsigned long *aperture_used;	/* one bit per page */
-	unsigned long *aperture_saved;	/* pages saved in aperture_copy while suspended */
-	void *aperture_copy;
+	struct list_head extents;
 
 	struct dma_resv peer_resv;	/* of the aperture's dma-bufs; protects the next three */
 	struct list_head peer_exports;
@@ -266,6 +265,7 @@ struct gtu_ctx {
 	atomic_long_t aperture_pages;	/* aperture pages in use */
 	atomic_t aperture_maps;
 	bool aperture_revoked;		/* under gtu->map_lock */
+	bool aperture_lost;		/* a suspend could not save its pages */
 };
 
 /* Page lists for the device: chunks of 512 addresses. */
@@ -299,9 +299,11 @@ struct gtu_buffer {
 struct gtu_extent {
 	struct kref ref;
 	struct gtu_ctx *ctx;		/* outlives regions and mappings */
+	struct list_head link;		/* in gtu->extents */
 	unsigned long first, pages;
+	void *copy;			/* while suspended, under gtu->aperture_lock */
 	unsigned long pgoff;		/* of the first page in the file, once mapped */
-	struct page *blank;		/* behind its mappings once the context is dead */
+	struct page *blank;		/* behind each page of its mappings once the context is dead */
 };
 
 struct gtu_region {
@@ -560,9 +562,8 @@ struct gtu_region *gtu_region_aperture(struct gtu_ctx *ctx, u64 length, u32 righ
 void gtu_extent_put(struct gtu_extent *p);
 void gtu_extent_mmap(struct gtu_extent *p, struct vm_area_struct *vma);
 void gtu_aperture_unmap(struct gtu_ctx *ctx);
-int gtu_aperture_save(struct gtu_device *gtu);
+void gtu_aperture_save(struct gtu_device *gtu);
 void gtu_aperture_restore(struct gtu_device *gtu);
-void gtu_aperture_drop_copy(struct gtu_device *gtu);
 
 /* gtu_dmabuf.c */
 struct dma_buf *gtu_buffer_export(struct gtu_ctx *ctx, u32 key, u32 rights);

@@ -71,7 +71,7 @@ static void gtu_queue_end_jobs(struct gtu_queue *q, bool last)
  * Wait until all queues are idle and save their positions. End the jobs of
  * queues that are not idle in time, and log them.
  */
-static int gtu_queues_suspend(struct gtu_device *gtu)
+static void gtu_queues_suspend(struct gtu_device *gtu)
 {
 	unsigned int ms = READ_ONCE(suspend_timeout_ms);
 	unsigned long end = jiffies + gtu_scaled(msecs_to_jiffies(ms));
@@ -96,23 +96,16 @@ static int gtu_queues_suspend(struct gtu_device *gtu)
 		} else if (ret == -EAGAIN && time_after(jiffies, last)) {
 			gtu_queue_end_jobs(q, true);
 			ret = 0;
-		} else if (ret == -ETIMEDOUT) {
+		} else if (ret && ret != -EAGAIN) {
 			gtu_force_quiesce(q->ctx, "a queue cannot be read for a suspend");
 			ret = 0;
-		} else if (ret && ret != -EAGAIN) {
-			dev_warn(gtu->parent,
-				 "the driver cannot suspend the device, a queue cannot be read: queue %u, error %d\n",
-				 id, ret);
 		}
 		gtu_queue_unlock(q);
-		if (ret && ret != -EAGAIN)
-			return READ_ONCE(gtu->state) == GTU_STATE_UP ? -EBUSY : 0;
 		if (ret)
 			usleep_range(1000, 2000);
 		else
 			id++;
 	}
-	return 0;
 }
 
 /*
@@ -143,32 +136,23 @@ static void gtu_contexts_suspend(struct gtu_device *gtu)
  * gtu_suspend() - suspend callback of the bus drivers
  * @dev: the bus device
  *
- * On success the device is idle and does not access memory; gtu_resume()
- * follows. On failure the reason is logged and nothing has changed.
+ * The device is idle then and does not access memory; gtu_resume() follows.
+ * Neither a user nor the device can refuse: what cannot be kept ends.
  *
- * Return: 0 or a negative errno
+ * Return: 0
  */
 int gtu_suspend(struct device *dev)
 {
 	struct gtu_device *gtu = dev_get_drvdata(dev);
-	int ret;
 
-	if (READ_ONCE(gtu->state) != GTU_STATE_UP) {
-		/* the bus may switch it off */
-		gtu_peers_stop(gtu);
-		gtu_hw_stop(gtu);
-		return 0;
-	}
 	gtu_peers_stop(gtu);
-	ret = gtu_queues_suspend(gtu);
-	if (!ret)
-		ret = gtu_aperture_save(gtu);
-	if (ret) {
-		gtu_peers_start(gtu);
-		return ret;
+	if (READ_ONCE(gtu->state) == GTU_STATE_UP) {
+		gtu_queues_suspend(gtu);
+		gtu_aperture_save(gtu);
+		gtu_watchdog_stop(gtu);
+		gtu_contexts_suspend(gtu);
 	}
-	gtu_watchdog_stop(gtu);
-	gtu_contexts_suspend(gtu);
+	/* The bus may switch off a dead one, too. */
 	gtu_hw_stop(gtu);
 	return 0;
 }
@@ -222,6 +206,10 @@ static void gtu_ctx_resume(struct gtu_ctx *ctx)
 	mutex_lock(&ctx->lock);
 	if (ctx->torn_down)
 		goto out;
+	if (ctx->aperture_lost) {
+		WRITE_ONCE(ctx->epoch, GTU_EPOCH_NEVER);
+		goto out;
+	}
 	ret = gtu_ctx_enable(ctx);
 	ret = ret ?: gtu_ctx_resume_queues(ctx);
 	if (!ret)
@@ -255,10 +243,7 @@ int gtu_resume(struct device *dev)
 	if (READ_ONCE(gtu->state) != GTU_STATE_UP)
 		return 0;
 	ret = gtu_hw_restart(gtu);
-	if (!ret)
-		gtu_aperture_restore(gtu);
-	else
-		gtu_aperture_drop_copy(gtu);
+	gtu_aperture_restore(gtu);
 	while ((ctx = gtu_ctx_take_suspended(gtu))) {
 		if (ret)
 			WRITE_ONCE(ctx->epoch, GTU_EPOCH_NEVER);

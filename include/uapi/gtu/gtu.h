@@ -184,7 +184,7 @@ struct gtu_ioctl_region_add {
  * GTU_BUFFER_APERTURE allocates device memory: %ENOSPC if no contiguous range is
  * free, %EDQUOT above the module parameter user_aperture, %EOPNOTSUPP if the device
  * has none. Mappings are write-combining. A mapping keeps the range allocated. After
- * the device is removed it is memory of its own, with zeroes.
+ * the device is removed, all its pages are one page of zeroes.
  */
 struct gtu_ioctl_buffer_alloc {
 	__u32 size;

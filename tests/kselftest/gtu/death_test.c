@@ -4,7 +4,8 @@
  * queues without doorbells, waits beside slow calls, and waits for several queues.
  *
  * GTU_FAULT names the fault that the device injects, for the tests that need one: no-invalidate,
- * no-queue-state, refuse-disable, or stuck-reset (no-invalidate and stuck-reset=3).
+ * no-queue-state, no-queue-enable=2, refuse-disable, refuse-queue-state, refuse-enable=2, or stuck-reset (no-invalidate
+ * and stuck-reset=3).
  */
 #include <poll.h>
 #include <pthread.h>
@@ -28,20 +29,6 @@ static bool is_zero(const volatile void *at, size_t bytes)
 		if (word[i])
 			return false;
 	return true;
-}
-
-/* Create a queue of GTU_QUEUE_SUBMIT. */
-static int submit_queue(int fd, struct queue *q)
-{
-	memset(q, 0, sizeof(*q));
-	q->fd = fd;
-	q->c = (struct gtu_ioctl_queue_create){ .size = sizeof(q->c), .flags = GTU_QUEUE_SUBMIT,
-						.sq_log2 = 4, .cq_log2 = 4 };
-	if (call(fd, GTU_IOCTL_QUEUE_CREATE, &q->c))
-		return errno;
-	q->cq = mmap(NULL, q->c.cq_bytes, PROT_READ, MAP_SHARED, fd, (off_t)q->c.cq_offset);
-	q->status = (const void *)(q->cq + (1u << q->c.cq_log2));
-	return q->cq == MAP_FAILED ? errno : 0;
 }
 
 /* Submit one job by ioctl. Return 0 or the errno. */
@@ -175,7 +162,7 @@ TEST_F_TIMEOUT(death, events_of_submitted_jobs, 60)
 	struct queue q;
 	uint32_t index;
 
-	ASSERT_EQ(0, submit_queue(self->fd, &q));
+	ASSERT_EQ(0, queue_create_as(self->fd, GTU_QUEUE_SUBMIT, 4, 4, &q));
 	null = now_ns();
 	for (i = 0; i < 100; i++)
 		ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
@@ -442,14 +429,12 @@ TEST_F_TIMEOUT(death, hang_without_an_answer, 60)
 	EXPECT_EQ(ENODEV, join_waiter(&w));
 }
 
-/* A suspend that gets no answer about a queue resets the device, and is not refused. */
-TEST_F_TIMEOUT(death, suspend_without_an_answer, 60)
+/* A suspend resets a device that does not tell it a queue's position. It is not refused. */
+static void suspend_and_reopen(struct __test_metadata *_metadata, FIXTURE_DATA(death) *self)
 {
 	struct queue q;
 	uint32_t key;
 
-	NEEDS_FAULT("no-queue-state", "faulty");
-	NEEDS_ROOT;
 	if (write_to("/sys/power/pm_test", "devices"))
 		SKIP(return, "the kernel has no CONFIG_PM_SLEEP_DEBUG");
 	write_to("/sys/module/suspend/parameters/pm_test_delay", "0");
@@ -461,6 +446,98 @@ TEST_F_TIMEOUT(death, suspend_without_an_answer, 60)
 	self->fd = open(device_path(), O_RDWR | O_CLOEXEC);
 	ASSERT_LE(0, self->fd);
 	EXPECT_EQ(0, region_add(self->fd, pages(65536), 65536, RW, &key));
+}
+
+TEST_F_TIMEOUT(death, suspend_without_an_answer, 60)
+{
+	NEEDS_FAULT("no-queue-state", "life");
+	NEEDS_ROOT;
+	suspend_and_reopen(_metadata, self);
+}
+
+TEST_F_TIMEOUT(death, suspend_with_a_refusal, 60)
+{
+	NEEDS_FAULT("refuse-queue-state", "life");
+	NEEDS_ROOT;
+	suspend_and_reopen(_metadata, self);
+}
+
+/* Every second CTX_ENABLE or QUEUE_ENABLE is refused: the call fails, and nothing of it is left. */
+TEST_F_TIMEOUT(death, refused_enable, 60)
+{
+	struct gtu_ioctl_info info = { .size = sizeof(info) }, after = info;
+	unsigned int i, refused = 0;
+	struct gtu_hw_cpl c;
+	struct queue q;
+	int fd, ret;
+
+	NEEDS_FAULT("refuse-enable", "faulty");
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
+	for (i = 0; i < 8; i++) {
+		fd = open(device_path(), O_RDWR | O_CLOEXEC);
+		if (fd < 0) {
+			EXPECT_EQ(EIO, errno);
+			refused++;
+		}
+		close(fd);
+	}
+	EXPECT_EQ(4, refused);
+	for (i = refused = 0; i < 80; i++) {
+		ret = queue_create(self->fd, 2, 2, &q);
+		if (ret) {
+			EXPECT_EQ(EIO, ret);
+			refused++;
+			continue;
+		}
+		ASSERT_EQ(GTU_CPL_OK, run(&q, &NO_JOB, &c));
+		queue_unmap(&q);
+		ASSERT_EQ(0, queue_call(&q, GTU_IOCTL_QUEUE_DESTROY));
+	}
+	EXPECT_EQ(40, refused);
+	ret = queue_create(self->fd, 2, 2, &q);
+	if (ret)
+		ret = queue_create(self->fd, 2, 2, &q);
+	ASSERT_EQ(0, ret);
+	/* a reset that cannot enable the queue again leaves it disabled, until the next */
+	for (i = refused = 0; i < 4; i++) {
+		ret = queue_call(&q, GTU_IOCTL_QUEUE_RESET);
+		refused += ret == EIO;
+		EXPECT_EQ(ret ? GTU_QUEUE_DISABLED : GTU_QUEUE_ENABLED, queue_state(&q));
+		q.submitted = q.consumed = 0;
+		EXPECT_EQ(ret ? -EIO : GTU_CPL_OK, run(&q, &NO_JOB, &c));
+	}
+	EXPECT_EQ(2, refused);
+	/* no other context has lost anything */
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &after));
+	EXPECT_EQ(info.epoch, after.epoch);
+}
+
+/* The second QUEUE_ENABLE and all later ones are not answered: the device is reset, and the caller's files are dead. */
+TEST_F_TIMEOUT(death, unanswered_enable, 60)
+{
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	struct queue q;
+	uint32_t epoch;
+
+	NEEDS_FAULT("no-queue-enable", "faulty");
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
+	epoch = info.epoch;
+	ASSERT_EQ(0, queue_create(self->fd, 2, 2, &q));
+	EXPECT_EQ(ENODEV, queue_call(&q, GTU_IOCTL_QUEUE_RESET));
+	EXPECT_EQ(GTU_QUEUE_DISABLED, queue_state(&q));
+	queue_unmap(&q);
+	close(self->fd);
+	self->fd = reopen();
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
+	EXPECT_NE(epoch, info.epoch);
+	epoch = info.epoch;
+	EXPECT_EQ(ENODEV, queue_create(self->fd, 2, 2, &q));
+	close(self->fd);
+	self->fd = reopen();
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
+	EXPECT_NE(epoch, info.epoch);
 }
 
 /*
@@ -516,7 +593,7 @@ TEST_F_TIMEOUT(death, refused_stop_keeps_memory, 60)
 	if (info.caps & GTU_CAP_REGIONS)
 		SKIP(return, "needs a device without regions");
 	ASSERT_EQ(0, region_add(self->fd, memory, 1 << 20, RW, &key));
-	ASSERT_EQ(0, submit_queue(self->fd, &q));
+	ASSERT_EQ(0, queue_create_as(self->fd, GTU_QUEUE_SUBMIT, 4, 4, &q));
 	d = stream_job(memory, key);
 	a.id = q.c.id;
 	a.descs = (uintptr_t)&d;

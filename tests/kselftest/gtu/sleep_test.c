@@ -438,6 +438,57 @@ TEST_F_TIMEOUT(sleep, nothing_is_left, 120)
 	EXPECT_EQ(0, status_kib("VmPin"));
 }
 
+/* Return the kernel's estimate of available memory in KiB. */
+static long available_kib(void)
+{
+	static char text[8192];
+	const char *at;
+
+	if (read_from("/proc/meminfo", text, sizeof(text)) <= 0)
+		return -1;
+	at = strstr(text, "MemAvailable:");
+	return at ? atol(at + strlen("MemAvailable:")) : -1;
+}
+
+/*
+ * A user whose aperture pages do not fit into memory cannot keep the machine awake: his context ends, and that of others is
+ * restored.
+ */
+TEST_F_TIMEOUT(sleep, an_aperture_that_does_not_fit, 120)
+{
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	int log = kernel_log(), hog = open(device_path(), O_RDWR | O_CLOEXEC);
+	volatile uint32_t *small, *large;
+	uint64_t offset, kib, bytes;
+	uint32_t key;
+	void *more;
+
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
+	if (info.aperture_bytes < 128 << 20)
+		SKIP(return, "needs an aperture of 128 MiB, as in the guest plan life");
+	bytes = info.aperture_bytes / 4 * 3;
+	ASSERT_EQ(0, alloc_in(hog, GTU_BUFFER_APERTURE, bytes, RW, &key, &offset));
+	large = map_shared(hog, offset, bytes);
+	ASSERT_NE(MAP_FAILED, (void *)large);
+	large[5] = 77;
+	ASSERT_EQ(0, alloc_in(self->fd, GTU_BUFFER_APERTURE, APERTURE, RW, &key, &offset));
+	small = map_shared(self->fd, offset, APERTURE);
+	ASSERT_NE(MAP_FAILED, (void *)small);
+	small[5] = 88;
+	/* leave half as much memory as the pages take */
+	kib = bytes >> 11;
+	while ((uint64_t)available_kib() > kib) {
+		more = mmap(NULL, 2 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+		ASSERT_NE(MAP_FAILED, more);
+	}
+	EXPECT_EQ(0, system_sleep());
+	EXPECT_EQ(1, logged(log, "no memory to save aperture pages"));
+	EXPECT_EQ(ENODEV, call(hog, GTU_IOCTL_INFO, &info));
+	EXPECT_EQ(0, large[5]);
+	EXPECT_EQ(88, small[5]);
+	EXPECT_TRUE(copies(&self->q, self->memory, self->key, 1));
+}
+
 /* With lost interrupts, the driver's fallback poll still signals an eventfd after the sleep. */
 TEST_F_TIMEOUT(sleep, lost_interrupts_cost_time_only, 120)
 {

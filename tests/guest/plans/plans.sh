@@ -160,8 +160,18 @@ with_faults() {
 	done
 }
 
+# with_boards OPTIONS...: adds a sound device with these options for each, and the driver binds it again at the end
+with_boards() {
+	local options
+
+	for options; do
+		number=$((number + 1))
+		arguments+=(--also "$options")
+	done
+}
+
 # faulty_guest: /dev/gtu0 is sound. The next devices fail after probing, which takes fewer than 560 accesses. gtu16 is a small
-# board, gtu17 has a corrupt device tree blob. The last ones fail during probing, or are refused.
+# board, gtu17 has a corrupt device tree blob. gtu21 to gtu23 are sound. The last ones fail during probing, or are refused.
 faulty_guest() {
 	local arguments=(--file "$kselftests/fault_test" --file "$here/programs/rebind:/usr/bin/rebind") device test number=0 refused=()
 	arguments+=(--file "$kselftests/event_test")
@@ -170,9 +180,10 @@ faulty_guest() {
 	with_faults !all-ones=560 stall=560 !die-at=560 lose-irq !all-ones=560 stall=560 !die-at=560 corrupt-completions=3 \
 		no-invalidate "!no-invalidate --fault stuck-reset=3" "!no-invalidate --fault stuck-reset=3 --fault keep-master" \
 		no-invalidate "!no-invalidate --fault stuck-reset=3" refuse-disable "refuse-disable --without regions"
-	arguments+=(--also absent_units=iru,aperture_bytes=4096,caps_off=stream-events --also "--bug fdt-crc")
-	number=$((number + 2))
-	with_faults no-queue-state !stuck-reset !all-ones=1 !all-ones=2 !all-ones=5 !all-ones=20 !all-ones=300 stall=3
+	with_boards absent_units=iru,aperture_bytes=4096,caps_off=stream-events "--bug fdt-crc"
+	with_faults no-queue-state no-queue-enable=2 refuse-enable=2
+	with_boards "--without regions" "--without cancel" "--map-aperture --aperture 8M"
+	with_faults !stuck-reset !all-ones=1 !all-ones=2 !all-ones=5 !all-ones=20 !all-ones=300 stall=3
 	refused+=($((number + 1)))
 	arguments+=(--also "--bug bar-size" --file "$kselftests/detail_test" --file "$kselftests/surface_test")
 	# a program that waits for a removed device, or one whose server died, gets an error
@@ -193,6 +204,12 @@ faulty_guest() {
 		--test "absent-unit-files=GTU_DEVICE=/dev/gtu16 surface_test units"
 		--test "corrupt-device-tree=GTU_FAULT=fdt-crc GTU_DEVICE=/dev/gtu17 surface_test corrupt_device_tree"
 		--test "too-few-doorbells=detail_test too_few_doorbells")
+	# what a device lacks, the driver does, or refuses
+	arguments+=(--file "$kselftests/submit_test" --file "$kselftests/aperture_test"
+		--test "without-regions=GTU_DEVICE=/dev/gtu21 submit_test"
+		--test "without-regions-logged=GTU_DEVICE=/dev/gtu21 detail_test unchecked_device_is_logged"
+		--test "without-cancel=GTU_DEVICE=/dev/gtu22 detail_test cancel_unsupported"
+		--test "whole-aperture=GTU_APERTURE_MAPPED=1 GTU_DEVICE=/dev/gtu23 aperture_test full")
 	for fault in removed:5 stalled:6 removed:7; do
 		arguments+=(--test "waiters-gtu${fault#*:}-${fault%:*}=GTU_FAULT=${fault%:*} GTU_DEVICE=/dev/gtu${fault#*:} fault_test waiters_are_notified")
 	done
@@ -202,6 +219,7 @@ faulty_guest() {
 	arguments+=(--file "$kselftests/death_test")
 	for test in no-invalidate:12:deadline_beside_a_slow_call no-invalidate:12:mailbox_timeout \
 			no-invalidate:12:dump_beside_a_slow_call no-queue-state:18:hang_without_an_answer \
+			no-queue-enable:19:unanswered_enable refuse-enable:20:refused_enable \
 			stuck-reset:13:no_access_in_reset refuse-disable:14:refusal_is_not_quiet \
 			refuse-disable:15:events_of_submitted_jobs refuse-disable:15:refused_stop_keeps_memory; do
 		IFS=: read -r fault device test <<<"$test"
@@ -433,6 +451,7 @@ run_plan() (
 		need distribution
 		units="scu weaver"
 		kselftest_arguments "" $memory
+		arguments+=(--test "dmabuf-to-gtu1=GTU_SECOND=/dev/gtu1 dmabuf_test")
 		sound_guest "$1" distribution --iommu --devices 2 --test "behind-iommu=$behind_iommu" ;;
 	faulty)
 		need distribution

@@ -3,28 +3,36 @@
 # Plans of guest-test for system sleep, hotplug, bus errors and fuzzing. Sourced by plans.sh.
 
 # life_guest NAME KERNEL RUN-ARGUMENTS: boots once. Tests sleep (/sys/power/pm_test) on a device without options, on one
-# whose queues can begin only at 0, on one without interrupts, and on one that does not answer; then hotplug, errors
+# whose queues can begin only at 0, on one without interrupts, on two that do not tell a queue's position, on one that cannot
+# cancel, and on one whose aperture does not fit into memory; then hotplug, errors
 # reported by the port, and S3, in which the first device loses its volatile state. A debug kernel has a boot of its own for
 # hotplug and errors.
 life_guest() {
-	local name=$1 kernel=$2
+	local name=$1 kernel=$2 board
 	shift 2
-	local arguments=(--ports --absent gtu4 --monitor --s3 --file "$here/programs/hotplug:/usr/bin/hotplug")
-	local bus=(--test "errors=hotplug errors UNSUP MALF_TLP" --test "plug=hotplug plug gtu4")
+	local arguments=(--ports --absent gtu7 --monitor --s3 --file "$here/programs/hotplug:/usr/bin/hotplug")
+	local bus=(--test "errors=hotplug errors UNSUP MALF_TLP" --test "plug=hotplug plug gtu7")
 
 	make_graph 12
 	# lockdep checks nothing any more after its report of Linux's own hotplug (foreign_locks() of programs/init)
 	if [[ $kernel = debug* ]]; then
-		boot "$name-bus" "$kernel" "$@" "${arguments[@]}" --also "" --also "" --also "" --also "" "${bus[@]}"
+		boot "$name-bus" "$kernel" "$@" "${arguments[@]}" --devices 8 "${bus[@]}"
 		bus=()
 	fi
-	arguments+=(--also "--without seek" --also "--fault lose-irq" --also "--fault no-queue-state" --also "" --serve --fault --serve power-loss=1)
+	for board in "--without seek" "--fault lose-irq" "--fault no-queue-state" "--without cancel" "--fault refuse-queue-state" \
+			"--map-aperture --aperture 128M" ""; do
+		arguments+=(--also "$board")
+	done
+	arguments+=(--serve --fault --serve power-loss=1)
 	arguments+=(--file "$kselftests/sleep_test")
 	# S3, last, runs every test of sleep_test, with a device that loses its state
 	arguments+=(--test "sleep=GTU_SLEEP=devices sleep_test everything_is_kept waiters_continue under_load stuck_job_is_cancelled")
 	arguments+=(--test "sleep-under-bfs=hotplug sleep /graph.gtu")
 	arguments+=(--test "sleep-without-seek=GTU_DEVICE=/dev/gtu1 GTU_SLEEP=devices sleep_test queues_are_lost_without_seek")
-	arguments+=(--file "$kselftests/death_test" --test "sleep-without-an-answer=GTU_FAULT=no-queue-state GTU_DEVICE=/dev/gtu3 death_test suspend_without_an_answer")
+	arguments+=(--file "$kselftests/death_test" --test "sleep-without-an-answer=GTU_FAULT=no-queue-state GTU_DEVICE=/dev/gtu3 death_test suspend_without_an_answer"
+		--test "sleep-with-a-refusal=GTU_FAULT=refuse-queue-state GTU_DEVICE=/dev/gtu5 death_test suspend_with_a_refusal"
+		--test "sleep-without-cancel=GTU_DEVICE=/dev/gtu4 GTU_SLEEP=devices sleep_test stuck_job_is_cancelled"
+		--test "sleep-without-memory=GTU_DEVICE=/dev/gtu6 GTU_SLEEP=devices sleep_test an_aperture_that_does_not_fit")
 	arguments+=(--file "$kselftests/removal_test" --test "epochs-restart=removal_test function_reset_again")
 	arguments+=(--test "sleep-without-interrupts=GTU_FAULT=lose-irq GTU_DEVICE=/dev/gtu2 GTU_SLEEP=devices sleep_test lost_interrupts_cost_time_only")
 	arguments+=(--test "module-in-use=hotplug module-in-use" "${bus[@]}")

@@ -2,7 +2,7 @@
 /*
  * Tests dma-bufs: export of driver buffers, and import of dma-bufs as regions.
  *
- * The importer is the same device in another context or, if GTU_DEVICE2 is set, a second GTU.
+ * The importer is the same device in another context or, if GTU_SECOND is set, a second GTU.
  */
 #include <linux/dma-buf.h>
 #include <linux/memfd.h>
@@ -26,7 +26,7 @@ FIXTURE_SETUP(dmabuf)
 	uint32_t i;
 
 	OPEN_OR_SKIP(self->fd);
-	self->other = open(getenv("GTU_DEVICE2") ?: device_path(), O_RDWR | O_CLOEXEC);
+	self->other = open(getenv("GTU_SECOND") ?: device_path(), O_RDWR | O_CLOEXEC);
 	ASSERT_LE(0, self->other);
 	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &self->q));
 	ASSERT_EQ(0, queue_create(self->other, 4, 4, &self->other_q));

@@ -16,6 +16,9 @@ stand_in() {
 	printf 'TARGETS += cgroup\nTARGETS += drivers/net\nTARGETS += zram\n' >"$1/tools/testing/selftests/Makefile"
 }
 stand_in old 1
+mkdir -p old/Documentation/devicetree/bindings
+printf 'patternProperties:\n  "^gateway,.*":\n    description: Gateway\n  "^gumstix,.*":\n    description: Gumstix\n' \
+	>old/Documentation/devicetree/bindings/vendor-prefixes.yaml
 stand_in new 12
 stand_in newest 18
 echo 'void vm_flags_mod(void);' >new/include/linux/mm.h
@@ -32,14 +35,17 @@ prints "kernel-tree writes the driver" "^wrote drivers/misc/gtu/gtu_pci.c$" "$pu
 says "it says how many files it wrote" "Linux 6.12\): [6-9][0-9] files written, 0 removed" "$out"
 same "the driver's Kconfig is in the tree" new/drivers/misc/gtu/Kconfig "$root/driver/Kconfig"
 same "the interface is in the tree" new/include/uapi/gtu/gtu.h "$root/include/uapi/gtu/gtu.h"
-same "the sysfs document is in the tree" new/Documentation/ABI/testing/sysfs-class-gtu "$root/Documentation/ABI/sysfs-class-gtu"
+diff <(cd "$root/Documentation/ABI" && sha256sum sysfs-*) <(cd new/Documentation/ABI/testing && sha256sum sysfs-*) >other
+empty "every document of sysfs files is in the tree" other
 same "the binding is at its \$id" "new/Documentation/devicetree/bindings/$(sed -n 's|^$id: .*schemas/\(.*\)#|\1|p' "$root/driver/bindings/gtu.yaml")" \
 	"$root/driver/bindings/gtu.yaml"
 same "Kconfig reads the driver's inside the menu" <(tail -2 new/drivers/misc/Kconfig) <(printf 'source "drivers/misc/gtu/Kconfig"\nendmenu\n')
 says "the Makefile enters the driver's folder" '^obj-\$\(CONFIG_GTU\)\s+\+= gtu/$' new/drivers/misc/Makefile
 says "the selftests are a target" '^TARGETS \+= drivers/gtu$' new/tools/testing/selftests/Makefile
 same "the maintainers stay in alphabetical order" <(grep DRIVER new/MAINTAINERS) <(printf 'ABC DRIVER\nGTU GRAPH TRAVERSAL UNIT DRIVER\nXYZ DRIVER\n')
-sed -n 's/^F:\t//p' new/MAINTAINERS | while read -r path; do [ -e "new/$path" ] || echo "$path"; done >missing
+sed -n 's/^F:\t//p' new/MAINTAINERS >paths
+at_least 6 "$(wc -l <paths)" "paths in the maintainers' entry"
+while read -r path; do [ -e "new/$path" ] || echo "$path"; done <paths >missing
 empty "every path of the maintainers' entry exists" missing
 cat new/drivers/misc/gtu/*.[ch] >sources
 lacks "no condition is left for this kernel" 'GTU_HAS|LINUX_VERSION' sources
@@ -52,6 +58,8 @@ lacks "what this kernel has is not replaced" 'vm_flags_mod' new/drivers/misc/gtu
 says "what this version does not need is left out" '^#define GTU_PIN_PRIVATE 0$' new/drivers/misc/gtu/gtu_compat.h
 
 check "kernel-tree writes into an older tree" "$put" old
+same "the vendor is in its place in the list of vendors" \
+	<(grep -o '\^[a-z]*' old/Documentation/devicetree/bindings/vendor-prefixes.yaml) <(printf '^gateway\n^gtu\n^gumstix\n')
 says "what the older kernel lacks is replaced" 'vm_flags_mod' old/drivers/misc/gtu/gtu_compat.h
 says "what the older version needs is there" '^#define GTU_PIN_PRIVATE \(FOLL' old/drivers/misc/gtu/gtu_compat.h
 

@@ -205,6 +205,23 @@ check "kselftests of which one skips" ./t checks skips
 exits 1 "a kselftest that checks nothing" ./t checks_nothing
 exits 1 "a kselftest that checks nothing but in its setup" ./t checks_in_setup_alone
 exits 1 "a kselftest that does not exist" ./t checks nonsense
+
+# the unit tests' harness
+cat >u.c <<'END'
+#include "tests/unit/test.h"
+TEST(checks) { CHECK(1); }
+TEST(fails) { CHECK_EQ(1, 2); }
+TEST(skips) { SKIP("no tool"); }
+TEST(reaches_no_check) { if (LENGTH("") > 1) CHECKF(0, "never"); }
+TEST_MAIN
+END
+check "a program of the unit tests' harness compiles" ${CC:-gcc} -D_GNU_SOURCE -Wall -Werror -I "$root" -I "$root/include" -o u \
+	u.c "$root/tests/unit/harness.c"
+prints "a unit test that checks something passes" '^ok 1 checks$' ./u checks
+prints 1 "a unit test that fails is reported" '^not ok 1 fails$' ./u fails
+prints "a unit test that is skipped has a reason" '^ok 1 skips # SKIP no tool$' ./u skips
+prints 1 "a unit test that reaches no check fails" '^not ok 1 reaches_no_check$' ./u reaches
+exits 1 "a unit test's program fails without a test of that name" ./u nonsense
 # ---- repeat: a plan that fails once in three runs ------------------------------------------------------------------
 
 repeat=$(file_of repeat)

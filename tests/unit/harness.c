@@ -11,6 +11,7 @@
 
 struct test_case *test_first, **test_last = &test_first;
 jmp_buf test_exit;
+int test_checked;
 char test_skip_reason[256];
 static char tmpdir[256], graphs[512];
 
@@ -163,10 +164,16 @@ int test_main(int argc, char **argv)
 		if (only && !strstr(c->name, only))
 			continue;
 		count++;
+		test_checked = 0;
 		switch (setjmp(test_exit)) {
 		case RAN:
 			c->run();
-			printf("ok %d %s\n", count, c->name);
+			if (test_checked) {
+				printf("ok %d %s\n", count, c->name);
+			} else {
+				printf("# %s reached no check\nnot ok %d %s\n", c->name, count, c->name);
+				failed++;
+			}
 			break;
 		case SKIPPED:
 			printf("ok %d %s # SKIP %s\n", count, c->name, test_skip_reason);
@@ -178,5 +185,7 @@ int test_main(int argc, char **argv)
 		}
 		test_end(NULL);
 	}
-	return failed != 0;
+	if (!count)
+		printf("# no test is named like '%s'\n", only ? only : "");
+	return failed || !count;
 }

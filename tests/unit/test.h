@@ -64,19 +64,24 @@ void *test_mark(void);
 	__attribute__((constructor)) static void add_##id(void) { test_add(&case_##id); }          \
 	static void test_##id(void)
 
+/* A test that reaches no check fails. Threads may check at the same time. */
+extern int test_checked;
 #define CHECK(cond)                                                                                \
 	do {                                                                                       \
+		__atomic_store_n(&test_checked, 1, __ATOMIC_RELAXED);                              \
 		if (!(cond))                                                                       \
 			test_fail(__FILE__, __LINE__, "%s", #cond);                                \
 	} while (0)
 #define CHECKF(cond, ...)                                                                          \
 	do {                                                                                       \
+		__atomic_store_n(&test_checked, 1, __ATOMIC_RELAXED);                              \
 		if (!(cond))                                                                       \
 			test_fail(__FILE__, __LINE__, __VA_ARGS__);                                \
 	} while (0)
 #define CHECK_EQ(a, b)                                                                             \
 	do {                                                                                       \
 		long long a_ = (long long)(a), b_ = (long long)(b);                                \
+		__atomic_store_n(&test_checked, 1, __ATOMIC_RELAXED);                              \
 		if (a_ != b_)                                                                      \
 			test_fail(__FILE__, __LINE__, "%s is %lld, expected %s = %lld", #a, a_, #b, b_); \
 	} while (0)

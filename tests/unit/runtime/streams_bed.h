@@ -68,8 +68,9 @@ static void open_both(const char *module)
 	root = root ? root : ".";
 	if (b.module)
 		return;
-	if (gtu_cuda_load(&b.api, gpu ? NULL : simulated_gpu(), gpu ? 1 : 0, &err))
+	if (gpu && gtu_cuda_load(&b.api, NULL, 1, &err))
 		SKIP("%s", err.text);
+	CHECKF(gpu || !gtu_cuda_load(&b.api, simulated_gpu(), 0, &err), "%s", err.text);
 	b.blocks = gpu ? 8 : 1;
 	CU(b.api.cuDevicePrimaryCtxRetain(&context, 0));
 	CU(b.api.cuCtxPushCurrent_v2(context));

@@ -39,8 +39,7 @@ static void open_gpu(void)
 	if (dev)
 		return;
 	setenv("GTU_CUDA_LIBRARY", simulated_gpu(), 1);
-	if (gtu_gpu_count(&err) < 0)
-		SKIP("%s", err.text);
+	CHECKF(gtu_gpu_count(&err) >= 0, "%s", err.text);
 	OK(gtu_open("cuda:0", &dev, &err));
 }
 

@@ -36,8 +36,7 @@ TEST(fewest_iterations)
 	double *want = test_alloc(g->n, 8), *rank = test_alloc(g->n, 8), change;
 
 	setenv("GTU_CUDA_LIBRARY", simulated_gpu(), 1);
-	if (gtu_gpu_count(&err) < 0)
-		SKIP("%s", err.text);
+	CHECKF(gtu_gpu_count(&err) >= 0, "%s", err.text);
 	OK(gtu_open("cuda:0", &dev, &err));
 	OK(gtu_placement_create(dev, g, &place, &err));
 	CHECK(!reference_pagerank(g, 0.85, 260, want, &change));

@@ -261,6 +261,9 @@ $(FAKE_NCCL): tests/fake/libnccl.c tests/fake/fake_nccl.h tests/fake/fake_cuda.h
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CPPFLAGS) -O1 -Wall -Wextra -fPIC -shared $(if $(findstring old,$@),-DFAKE_OLD) -o $@ $<
 
+.PHONY: fake-drivers
+fake-drivers: $(FAKE_CUDA) $(FAKE_NVRTC) $(FAKE_NCCL)
+
 # Kernels that tests load if there is a GPU.
 ifneq ($(strip $(NVCC)),)
 TEST_FATBIN := $(TEST_CUDA:tests/cuda/%.cu=build/tests/%.fatbin)
@@ -277,7 +280,7 @@ $(B)/tests/test_gpu_ranks $(B)/tests/test_gpu_ranks_limits: | $(FAKE_NCCL)
 $(B)/tests/test_weave_compile: | $(FAKE_NVRTC)
 
 .PHONY: unit-tests
-unit-tests: $(UNIT_BIN) $(FAKE_CUDA) $(FAKE_NVRTC) $(FAKE_NCCL) $(TEST_FATBIN)
+unit-tests: $(UNIT_BIN) fake-drivers $(TEST_FATBIN)
 
 # Each libFuzzer target compiles the library's sources again, with coverage, in one command.
 FUZZFLAGS := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined

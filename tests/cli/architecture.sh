@@ -64,6 +64,7 @@ check "the folders have no cycles" tsort edges # not everywhere
 (cd "$root" && find $folders tests -path tests/fuzz/seeds -prune -o -type f -printf '%h\n') | sort | uniq -c |
 	awk '$1 > 40' >large
 empty "no folder has more than 40 source files" large # not everywhere
+at_least 20 "$(ls "$root"/firmware-model/device/*.[ch] "$root"/firmware-model/units/*/*.[ch] | wc -l)" "sources of the device"
 grep -rlE '^#include <(sys/|unistd|pthread|fcntl|signal|time)' "$root/firmware-model/device" "$root/firmware-model/units" >calls
 empty "the device calls no operating system" calls # not everywhere
 finish

@@ -52,7 +52,7 @@ same "section 3 has no page for an unknown function" <(sort pages) families
 	grep -h '^module_param(' "$root"/driver/*.c | sed 's/.*(\([a-z_]*\),.*/\1/'
 	sed -n 's/^GTU_ATTR(\([a-z_0-9]*\),.*/\1/p' "$root/driver/gtu_sysfs.c"
 	# errors: the table of the interface
-	sed -n 's/^ \* %\(E[A-Z0-9]*\)  *.*/\1/p' "$root/include/uapi/gtu/gtu.h" | head -19
+	sed -n '/Errors of all ioctls/,/^ \*\/$/s/^ \* .*%\(E[A-Z0-9]*\)  *.*/\1/p' "$root/include/uapi/gtu/gtu.h"
 } >of_driver
 at_least 50 "$(wc -l <of_driver)" "ioctls, parameters and attributes"
 while read -r word; do

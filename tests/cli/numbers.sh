@@ -57,13 +57,13 @@ for document in "$root"/README.md "$root"/Documentation/*.md; do
 			skip "$name.md: '$text' prints what the document shows" "no graphs beside the source (set GTU_SHARED)"
 			continue
 		fi
-		(cd "$name" && timeout 120 bash -c "$text" >"$work/got" 2>&1 </dev/null)
+		(cd "$name" && timeout 1200 bash -c "$text" >"$work/got" 2>&1 </dev/null)
 		status=$?
 		check "$name.md: '$text' succeeds" test $status -eq 0
 		check "$name.md: '$text' prints what the document shows" awk -f "$root/tests/match.awk" "${command%.command}.want" got
 	done
 done
-check "the documents have at least 12 blocks of output" test $all -ge 12
+check "the documents have at least 25 blocks of output" test $all -ge 25
 
 # the commits of measurements, except those of other projects: after the word, or a hexadecimal number that is not decimal
 grep -ohP '(gapbs, )?\b(commit [0-9a-f]{7,40}|(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,40})\b' "$root"/README.md "$root"/Documentation/*.md |

@@ -26,9 +26,10 @@ while read -r command; do
 	says "the README's command prints what it is for: $command" "$(prints_what "$command")" "$out"
 done <commands
 sed -n '/^```c$/,/^```$/p' "$root/README.md" | sed '/^```/d' >program.c
-given "a sanitized library takes a sanitized program" test "${bin%/san}" = "$bin"
 needs gcc
-check "the README's program builds without a warning" gcc -Wall -Wextra -Werror -I"$root/include" \
+san=()
+[[ $bin != */san ]] || san=(-fsanitize=address,undefined)
+check "the README's program builds without a warning" gcc "${san[@]}" -Wall -Wextra -Werror -I"$root/include" \
 	program.c -o program -L"$bin" -lgtu
 prints "the README's program runs" "^3 elements, the first is 11$" env LD_LIBRARY_PATH="$bin" ./program
 always

@@ -340,6 +340,10 @@ static bool print_result(bool sound)
 	}
 	if (sound && covered && opt.places)
 		sound = fuzz_cover_write(opt.places, "gtu");
+	if (!shared->runs) {
+		printf("# no program was run\n");
+		sound = false;
+	}
 	sound = sound && nothing_left();
 	printf("# %u programs were still running after 20 s and were ended by SIGKILL\n", shared->killed);
 	printf("1..1\n%s 1 - %u programs in %.0f s on Linux %s, %s coverage\n", sound ? "ok" : "not ok", shared->runs, opt.seconds, where.release,

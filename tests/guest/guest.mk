@@ -41,10 +41,11 @@ guest-tools:
 	@$(kernel_packages)
 	@kernel='$(KERNEL)'; $(tools_of_kernel)
 
-# the kernels of `make test`, and existing QEMUs with the device compiled in: building one takes 4 minutes
+# the kernels of `make test`, or of the plans GUEST, and existing QEMUs with the device compiled in: building one takes 4
+# minutes
 guest-tools-test:
 	@$(optional_packages)
-	@failed=; for kernel in distribution 6.12 arm64; do \
+	@failed=; for kernel in $(if $(GUEST),$$(tests/guest/guest-test --kernels $(GUEST)),distribution 6.12 arm64); do \
 		$(call optional,$(tools_of_kernel)) || failed=1; done; \
 	for target in x86_64-softmmu aarch64-softmmu; do \
 		dir=$$(firmware-model/transport/qemu/build-qemu --targets $$target --name 2>/dev/null) && [ -x "$$dir/run" ] || \

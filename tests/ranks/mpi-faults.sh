@@ -83,11 +83,11 @@ ends_all() {
 }
 check "a process that is killed ends all within 10 s" ends_all 9
 # Open MPI 5 wraps its lines
-says "a sentence names it" "rank 1 .*exited on +signal 9" <(tr '\n' ' ' <faulty.err)
+says "a sentence names the process that was killed" "rank 1 .*exited on +signal 9" <(tr '\n' ' ' <faulty.err)
 check "a process that is stopped ends all within 10 s" ends_all 19
-says "a sentence names it" "gtu: rank 1 \(process [0-9]+ on .*\) has not answered for $((6 * scale)) s" faulty.err
+says "a sentence names the process that was stopped" "gtu: rank 1 \(process [0-9]+ on .*\) has not answered for $((6 * scale)) s" faulty.err
 check "a process in an endless loop ends all within 10 s" ends_all 10
-says "a sentence names it" \
+says "a sentence names the process in an endless loop" \
 	"gtu: rank 1 \(process [0-9]+ on .*\) has not made progress for $((6 * scale)) s: it is in an endless loop" faulty.err
 # goes_on: a run without a fault goes on for longer than the time without progress that ends one
 goes_on() {

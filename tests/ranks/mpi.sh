@@ -44,7 +44,7 @@ given "this mpirun is not Open MPI's, whose options the test uses" eval 'mpirun 
 export "${many_ranks[@]}"
 export OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_btl_vader_single_copy_mechanism=none
 ranks() { # NUMBER COMMAND...
-	timeout 120 mpirun -n "$@"
+	timeout 600 mpirun -n "$@"
 }
 
 for algorithm in bfs sssp pr cc bc kc cdlp gc gcn; do
@@ -66,14 +66,14 @@ for algorithm in bfs sssp pr cc bc kc cdlp gc gcn; do
 	done
 done
 exits 0 "random weights are those of one process" gtu --quiet run sssp k.gtu --weights random:3 --unit none --output random.one
-exits 0 "and are drawn for the edges of each part" ranks 4 gtu --quiet run sssp k.gtu --weights random:3 --unit scu --output random.many
+exits 0 "random weights are drawn for the edges of each part" ranks 4 gtu --quiet run sssp k.gtu --weights random:3 --unit scu --output random.many
 same "the distances are the same" random.one random.many
 exits 0 "convert writes a text file" gtu --quiet convert k.gtu k.mtx --adapt
 exits 0 "a text file is read whole by each process" ranks 3 gtu --quiet run sssp k.mtx --unit none --output text.many
 exits 0 "gtu run reads the text file" gtu --quiet run sssp k.mtx --unit none --output text.one
 same "the distances of the text file are the same" text.one text.many
 exits 0 "a generated graph is that of one process" gtu --quiet run sssp powerlaw:9 --unit none --output powerlaw.one
-exits 0 "and each rank makes its part" ranks 3 gtu --quiet run sssp powerlaw:9 --unit none --output powerlaw.many
+exits 0 "each rank makes its part of a generated graph" ranks 3 gtu --quiet run sssp powerlaw:9 --unit none --output powerlaw.many
 same "the distances of the generated graph are the same" powerlaw.one powerlaw.many
 exits 0 "rank 0 prints, and no other" ranks 4 gtu run bfs k.gtu --device model
 holds "the result is there once" test "$(grep -c '^reached' "$out")" = 1
@@ -85,16 +85,16 @@ same "the parts are the whole" one.txt <(cat parts/*)
 same "there are as many as ranks, and nothing else" <(ls -A parts) <(printf 'part-%05d\n' 0 1 2)
 exits 2 "--output and --output-parts exclude each other" ranks 2 gtu run cc k.gtu --unit none --output-parts p --output f
 exits 2 "a mistake in the command line ends all" ranks 3 gtu run nonsense k.gtu
-holds "and is reported once" test "$(grep -c "algorithm 'nonsense'" "$err")" = 1
+holds "the mistake in the command line is reported once" test "$(grep -c "algorithm 'nonsense'" "$err")" = 1
 # mpirun ends those that are still starting as soon as one has failed, and sometimes itself
 exits 2 "a mistake ends all when rank 0 starts last" \
 	ranks 3 sh -c '[ "$OMPI_COMM_WORLD_RANK" != 0 ] || sleep 1; exec gtu run nonsense k.gtu'
-holds "and is reported once" test "$(grep -c "algorithm 'nonsense'" "$err")" = 1
+holds "the mistake is reported once when rank 0 starts last" test "$(grep -c "algorithm 'nonsense'" "$err")" = 1
 exits 2 "a mistake of one process ends all" \
 	ranks 3 sh -c 'a=bfs; [ "$OMPI_COMM_WORLD_RANK" != 1 ] || a=nonsense; exec gtu run $a k.gtu --unit none'
-says "the sentence names the rank" "rank 1 of 3: its command line has a mistake"
+says "the sentence names the rank with the mistake" "rank 1 of 3: its command line has a mistake"
 exits 1 "a graph that is missing ends all" ranks 3 gtu run bfs no-such.gtu
-holds "and is reported once" test "$(grep -c "no-such.gtu" "$err")" = 1
+holds "the missing graph is reported once" test "$(grep -c "no-such.gtu" "$err")" = 1
 
 verified "stcon over 3 processes gives the right value" ranks 3 gtu run stcon k.gtu --target 1 --unit none --verify
 exits 2 "one value is not written in parts" ranks 2 gtu run stcon k.gtu --target 1 --unit none --output-parts p
@@ -103,9 +103,9 @@ says "the message names the algorithm" "stcon has one value"
 # ranks that differ (not by mpirun's colon, with which Open MPI 5.0.7 crashes)
 exits 0 "generate makes another graph" gtu --quiet generate kronecker --scale 9 small.gtu
 exits 2 "processes with two graphs end" ranks 2 sh -c 'g=k; [ "$OMPI_COMM_WORLD_RANK" = 0 ] || g=small; exec gtu run bfs $g.gtu --unit none'
-says "the sentence names the rank" "rank 1.*(graph|vertices)"
+says "the sentence names the rank with another graph" "rank 1.*(graph|vertices)"
 exits 2 "processes with two options end" ranks 2 sh -c 'd=0.85; [ "$OMPI_COMM_WORLD_RANK" = 0 ] || d=0.5; exec gtu run pr k.gtu --unit none --damping $d'
-says "the sentence names the rank" "rank 1 has other options than rank 0"
+says "the sentence names the rank with another option" "rank 1 has other options than rank 0"
 
 # A run that takes long, with a process that is interrupted; $1: command with the process id of rank 1.
 long_run() {

@@ -30,7 +30,9 @@ class Documents(unittest.TestCase):
         self.assertGreater(len(done.stdout.decode().splitlines()), 3)
 
     def test_names_that_it_has_exist(self):
-        for name in re.findall(r"`gtu\.(\w+(?:\.\w+)?)", PAGE.read_text()):
+        names = re.findall(r"`gtu\.(\w+(?:\.\w+)?)", PAGE.read_text())
+        self.assertGreater(len(names), 5)
+        for name in names:
             thing = gtu
             for part in name.split("."):
                 thing = getattr(thing, part)

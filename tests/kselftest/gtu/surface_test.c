@@ -493,7 +493,8 @@ TEST_F_TIMEOUT(surface, hang, 60)
 	read(self->fd, self->text, TEXT);
 	d = stream_job(self->memory, self->key);
 	submit(&self->q, &d);
-	poll(&(struct pollfd){ .fd = self->fd, .events = POLLIN }, 1, 1000);
+	for (i = 0; i < 20 && !dump_file(); i++)
+		poll(&(struct pollfd){ .fd = self->fd, .events = POLLIN }, 1, 1000);
 	EXPECT_TRUE(dump_comes(100));
 	dump_forget();
 	/* hang detection is off */

@@ -18,6 +18,7 @@ static void gtu_irqs_free(struct gtu_device *gtu)
 		if (!gtu->vector[i].irq)
 			continue;
 		irq_update_affinity_hint(gtu->vector[i].irq, NULL);
+		free_cpumask_var(gtu->vector[i].cpus);
 		free_irq(gtu->vector[i].irq, &gtu->vector[i]);
 		gtu->vector[i].irq = 0;
 	}
@@ -51,6 +52,22 @@ void gtu_irqs_enable(struct gtu_device *gtu)
 }
 
 /*
+ * Direct a ring's interrupt to the CPUs whose queues it serves: gtu_event_ring_here().
+ * Not managed (PCI_IRQ_AFFINITY): such interrupts are shut down with their CPUs, and
+ * queues keep their ring.
+ */
+static void gtu_irq_spread(struct gtu_vector *v)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		if (cpu % v->gtu->event_rings == v->ring)
+			cpumask_set_cpu(cpu, v->cpus);
+	if (cpumask_intersects(v->cpus, cpu_online_mask))
+		irq_set_affinity_and_hint(v->irq, v->cpus);
+}
+
+/*
  * Request one vector per CPU and one for errors. Works with any smaller number,
  * down to one vector for all.
  */
@@ -69,22 +86,22 @@ static int gtu_irqs_request(struct gtu_device *gtu)
 	if (ret)
 		return ret;
 	for (i = 0; i < gtu->vectors; i++) {
+		struct gtu_vector *v = &gtu->vector[i];
 		int irq = gtu->bus->vector(gtu, i);
 
-		ret = irq < 0 ? irq : request_irq(irq, gtu_interrupt, 0, GTU_NAME, &gtu->vector[i]);
-		if (ret)
+		if (irq < 0)
+			return irq;
+		if (!zalloc_cpumask_var(&v->cpus, GFP_KERNEL))
+			return -ENOMEM;
+		ret = request_irq(irq, gtu_interrupt, 0, GTU_NAME, v);
+		if (ret) {
+			free_cpumask_var(v->cpus);
 			return ret;
-		gtu->vector[i].irq = irq;
+		}
+		v->irq = irq;
+		if (v->has_ring)
+			gtu_irq_spread(v);
 	}
-	/*
-	 * Ring n serves CPU n: gtu_event_ring_here(). The interrupts are not
-	 * managed (PCI_IRQ_AFFINITY): those are shut down with their CPU, and
-	 * queues keep their ring.
-	 */
-	for (i = 0; i < gtu->vectors && gtu->event_rings >= nr_cpu_ids; i++)
-		if (gtu->vector[i].has_ring && cpu_online(gtu->vector[i].ring))
-			irq_set_affinity_and_hint(gtu->vector[i].irq,
-						  cpumask_of(gtu->vector[i].ring));
 	return 0;
 }
 

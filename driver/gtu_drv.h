@@ -79,6 +79,7 @@ struct gtu_vector {
 	bool errors;			/* also receives the device's errors */
 	bool has_ring;
 	u32 ring;			/* event ring number */
+	cpumask_var_t cpus;		/* whose queues it serves */
 	spinlock_t lock;		/* protects head */
 	u32 head;			/* free-running */
 	__le32 *event;
@@ -629,6 +630,7 @@ extern const struct gtu_blocks {
 	u16 count;			/* offset of the parameter that counts the blocks */
 } gtu_blocks[GTU_UNIT_PAGES];
 extern const char *const gtu_unit_names[GTU_UNIT_PAGES];
+extern const u8 gtu_unit_counters[GTU_UNIT_PAGES];	/* number of counters */
 const char *gtu_opcode_name(unsigned int opcode);
 const char *gtu_cpl_name(unsigned int status);
 const char *gtu_queue_state_name(unsigned int state);

@@ -349,6 +349,7 @@ irqreturn_t gtu_interrupt(int irq, void *arg)
 	struct gtu_vector *v = arg;
 	unsigned int n = 0;
 
+	/* also if there are events: with one vector, the edges of both can be one */
 	if (v->errors)
 		gtu_errors(v->gtu);
 	if (v->has_ring)

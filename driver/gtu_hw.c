@@ -373,7 +373,7 @@ void gtu_counters_stop(struct gtu_device *gtu)
 	raw_spin_lock_irq(&gtu->counter_lock);
 	gtu->counters_on = false;
 	for (page = 0; page < GTU_UNIT_PAGES; page++)
-		for (n = 0; n < GTU_UREG_COUNTERS; n++)
+		for (n = 0; n < gtu_unit_counters[page]; n++)
 			gtu_counter_cleared(gtu, page, n);
 	raw_spin_unlock_irq(&gtu->counter_lock);
 }
@@ -399,7 +399,7 @@ static void gtu_counters_control(struct gtu_ctx *ctx, unsigned int page, u32 con
 	raw_spin_lock_irq(&gtu->counter_lock);
 	gtu_wr(gtu, (page + 1) * GTU_PAGE + GTU_UREG_CTRL, control | GTU_CTRL_SNAPSHOT);
 	gtu->snapshot[page] = control & GTU_CTRL_CLEAR ? 0 : ktime_get();
-	for (n = 0; n < GTU_UREG_COUNTERS; n++) {
+	for (n = 0; n < gtu_unit_counters[page]; n++) {
 		value = gtu_rd64(gtu, (page + 1) * GTU_PAGE + GTU_UREG_COUNTER(n));
 		if (own)
 			own[n] = value;

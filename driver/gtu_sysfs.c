@@ -37,6 +37,8 @@ static_assert(ARRAY_SIZE(gtu_own_fields) == GTU_OWN_FIELDS);
 const struct gtu_blocks gtu_blocks[GTU_UNIT_PAGES] = { GTU_UNIT_ROWS(UNIT_BLOCKS) };
 
 const char *const gtu_unit_names[GTU_UNIT_PAGES] = { GTU_UNIT_ROWS(UNIT_NAME) };
+#define UNIT_COUNTERS(UNIT, ...) GTU_##UNIT##_COUNTERS,
+const u8 gtu_unit_counters[GTU_UNIT_PAGES] = { GTU_UNIT_ROWS(UNIT_COUNTERS) };
 
 /* Registers of the global page that can be read without side effects. */
 const struct gtu_field gtu_globals[] = {

@@ -127,7 +127,7 @@ struct wakeups {
 	char unsupported[GTU_ERROR_TEXT];
 	double jobs, interrupts;	/* one job after the other, each waited for by ioctl(WAIT) */
 	double idle_interrupts;		/* while nothing runs */
-	double idle_wait;		/* wake-ups of a thread in ioctl(WAIT) without a job */
+	double idle_wait;		/* wake-ups of a thread that has been in ioctl(WAIT) without a job for 2 s */
 };
 
 struct pin_cost {

@@ -9,12 +9,15 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "libruntime/device/backend.h"
 #include "bench_ioctl.h"
 #include "uapi/gtu/gtu.h"
+
+#define IDLE_SETTLE_MS	2000
+#define IDLE_MS		4000
 
 #define BATCH		32u
 #define THREADS_MAX	4u
@@ -293,12 +296,62 @@ static int busy(struct wakeups *w, struct raw_queue *q, double seconds, struct g
 	return rc;
 }
 
+struct idle_waiter {
+	struct raw_queue *q;
+	pthread_t thread;
+	pid_t tid;			/* written when it starts */
+	int rc;
+	struct gtu_error err;
+};
+
+static void *wait_idle(void *arg)
+{
+	struct idle_waiter *w = arg;
+
+	__atomic_store_n(&w->tid, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	w->rc = wait_for(w->q, w->q->head, IDLE_SETTLE_MS + IDLE_MS + 1000, &w->err);
+	return NULL;
+}
+
+/* Times that a thread of this process has gone to sleep, or negative if the kernel does not say. */
+static double sleeps(pid_t tid)
+{
+	char path[64], line[128];
+	double count = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/status", (int)tid);
+	f = fopen(path, "r");
+	while (f && fgets(line, sizeof(line), f) && count < 0)
+		sscanf(line, "voluntary_ctxt_switches: %lf", &count);
+	if (f)
+		fclose(f);
+	return count;
+}
+
+/* A wait sleeps for longer and longer, up to a second: count what it does then. */
+static int idle_wakeups(struct wakeups *result, struct raw_queue *q, struct gtu_error *err)
+{
+	struct idle_waiter w = { .q = q };
+	double before, after;
+
+	if (pthread_create(&w.thread, NULL, wait_idle, &w))
+		return gtu_fail(err, GTU_ERR_NOMEM, "cannot create a thread");
+	usleep(IDLE_SETTLE_MS * 1000);
+	before = sleeps(__atomic_load_n(&w.tid, __ATOMIC_ACQUIRE));
+	usleep(IDLE_MS * 1000);
+	after = sleeps(w.tid);
+	pthread_join(w.thread, NULL);
+	*err = w.err;
+	result->idle_wait = before < 0 || after < 0 ? -1 : (after - before) * 1e3 / IDLE_MS;
+	return w.rc;
+}
+
 int bench_wakeups(struct ioctl_bench *b, double seconds, struct gtu_error *err)
 {
 	const unsigned ms = seconds < 1 ? 250 : (unsigned)(seconds * 250);
 	struct wakeups *w = &b->wakeups;
 	struct raw_queue q = { 0 };
-	struct rusage before, after;
 	double count;
 	int rc;
 
@@ -313,10 +366,7 @@ int bench_wakeups(struct ioctl_bench *b, double seconds, struct gtu_error *err)
 		count = interrupts();
 		usleep(ms * 1000);
 		w->idle_interrupts = count < 0 ? -1 : (interrupts() - count) * 1e3 / ms;
-		getrusage(RUSAGE_THREAD, &before);
-		rc = wait_for(&q, q.head, ms, err);
-		getrusage(RUSAGE_THREAD, &after);
-		w->idle_wait = (double)(after.ru_nvcsw - before.ru_nvcsw) * 1e3 / ms;
+		rc = idle_wakeups(w, &q, err);
 	}
 	raw_queue_destroy(&q);
 	rc = bench_unsupported(rc, w->unsupported, err);

@@ -204,7 +204,8 @@ static void print_wakeups(const struct ioctl_bench *b)
 	else
 		printf(", %.0f interrupts (%.3f per job); %.1f interrupts while idle\n", w->interrupts,
 		       w->jobs ? w->interrupts / w->jobs : 0, w->idle_interrupts);
-	printf("  a thread in ioctl(WAIT) without a job  %12.1f wake-ups\n", w->idle_wait);
+	if (w->idle_wait >= 0)
+		printf("  a thread in ioctl(WAIT) without a job  %12.1f wake-ups\n", w->idle_wait);
 }
 
 static void print_regions(const struct ioctl_bench *b)
@@ -381,7 +382,8 @@ static void json_wakeups(struct json *j, const struct wakeups *w)
 			json_double(j, "interrupts_per_second", w->interrupts);
 			json_double(j, "idle_interrupts_per_second", w->idle_interrupts);
 		}
-		json_double(j, "idle_wait_wakeups_per_second", w->idle_wait);
+		if (w->idle_wait >= 0)
+			json_double(j, "idle_wait_wakeups_per_second", w->idle_wait);
 	}
 	json_end_object(j);
 }

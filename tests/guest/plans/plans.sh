@@ -291,6 +291,11 @@ bringup_guest() {
 	board_ids_guest
 }
 
+# interrupts_go_to CPUS...: prints a command that compares the CPUs to which the device's first vectors go
+interrupts_go_to() {
+	echo "echo \$(for irq in \$(ls /sys/class/gtu/gtu0/device/msi_irqs | sort -n | head -$#); do cat /proc/irq/\$irq/smp_affinity_list; done) >/tmp/.cpus; cat /tmp/.cpus; grep -qx '$*' /tmp/.cpus"
+}
+
 # board_ids_guest: a board with PCI ids of its own: gtu bringup --id without the driver, then the driver with new_id and ids=
 board_ids_guest() {
 	local works="gtu --quiet run bfs /graph.gtu --device /dev/gtu0 --unit scu >/dev/null" load="modprobe gtu"
@@ -301,6 +306,8 @@ board_ids_guest() {
 	arguments=(--test "unknown-ids=! test -e /dev/gtu0"
 		--test "new-id=echo 10ee 9038 >/sys/bus/pci/drivers/gtu/new_id && $works"
 		--test "ids=rmmod gtu && $load ids=10ee:9037,10ee:9038 && $works"
+		--test "an-interrupt-per-cpu=$(interrupts_go_to 0 1)"
+		--test "one-vector=rmmod gtu && $load ids=10ee:9038 vectors=1 && $works && $(interrupts_go_to 0-1)"
 		--test "doctor=gtu doctor >/tmp/.doctor; test \$? -le 1 && grep -qE '^ok +bus +[0-9a-f:.]+ is a 10ee:9038' /tmp/.doctor"
 		--test "registers=gtu info --device /dev/gtu0 --registers >/tmp/.registers && grep 'peg/r_bc\[15\]' /tmp/.registers"
 		--test "through-the-driver=$(sound_bringup /dev/gtu0 --lockstep 2000)")
@@ -337,17 +344,17 @@ fail_probe_guest() {
 # bench_guest: gtu bench ioctl on both transports, and behind an IOMMU that invalidates at once, then lazily. Benchmarks
 # use the tool without sanitizers.
 bench_guest() {
-	local arguments=(--mem 1G --test-limit 400 --file "$here/programs/bench:/usr/bin/bench-ioctl")
+	local arguments=(--mem 3G --test-limit 400 --file "$here/programs/bench:/usr/bin/bench-ioctl")
 	local seconds=${GTU_BENCH_SECONDS:-10}
 
 	server=$gtu
 	make_graph
-	boot bench distribution "${arguments[@]}" --test "bench=bench-ioctl off $seconds"
-	boot bench-iommu distribution --iommu "${arguments[@]}" --test "bench-strict=bench-ioctl strict $seconds" \
-		--test "bench-lazy=bench-ioctl lazy $seconds"
+	boot bench distribution "${arguments[@]}" --test "bench=bench-ioctl off $seconds 1G"
+	boot bench-iommu distribution --iommu "${arguments[@]}" --test "bench-strict=bench-ioctl strict $seconds 64M" \
+		--test "bench-lazy=bench-ioctl lazy $seconds 64M"
 	if compiled_in >/dev/null 2>&1; then
 		boot bench-compiled-in distribution --transport qemu "${arguments[@]}" \
-			--test "bench-compiled-in=bench-ioctl off $seconds"
+			--test "bench-compiled-in=bench-ioctl off $seconds 1G"
 	else
 		echo "ok - bench-compiled-in # SKIP no QEMU with the device compiled in (make qemu builds it)"
 	fi

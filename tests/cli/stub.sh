@@ -32,18 +32,20 @@ END
 chmod +x stub/gtu
 
 judged=()
-for file in "$root"/tests/cli/*.sh; do
+declare -A path_of
+for file in "$root"/tests/{cli,ranks}/*.sh; do
 	name=$(basename "$file" .sh)
 	if why=$(exempt "$name"); then
 		echo "# $name is left out: $why"
 		continue
 	fi
 	judged+=("$name")
+	path_of[$name]=$file
 done
 at_least 15 ${#judged[@]} "scripts to run against the stub"
 for name in "${judged[@]}"; do
 	while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n; done
-	{ GTU_BIN=$work/stub GTU_STOP=1 timeout 300 bash "$root/tests/cli/$name.sh" >"$name.tap" 2>&1; echo $? >"$name.status"; } &
+	{ GTU_BIN=$work/stub GTU_STOP=1 timeout 300 bash "${path_of[$name]}" >"$name.tap" 2>&1; echo $? >"$name.status"; } &
 done
 wait
 for name in "${judged[@]}"; do

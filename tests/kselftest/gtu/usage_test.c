@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * Tests what a context is accounted for: fdinfo's keys follow its jobs and memory and nothing else,
- * and a context that floods the device costs 63 others at most 20% of their throughput.
+ * and a context that floods the device, or hangs, costs 63 others at most 20% of their throughput.
  */
-#include "gtu_util.h"
+#include "gtu_stream.h"
 
 #define BYTES		(1u << 20)
 #define CONTEXTS	64u
@@ -146,6 +146,20 @@ static int worker_start(struct worker *w, uint32_t queues)
 	return ret;
 }
 
+/* Replace the jobs of queue @i of @w by streams without a consumer. */
+static int hang_queue(struct worker *w, uint32_t i)
+{
+	uint8_t *memory = pages(BYTES);
+	struct gtu_hw_desc d;
+	uint32_t key, n;
+	int ret = region_add(w->fd, memory, BYTES, RW, &key);
+
+	d = stream_job(memory, key);
+	for (n = 0; n < 1u << LOG2 && !ret; n++)
+		w->q[i].sq[n] = d;
+	return ret;
+}
+
 /*
  * Wait until the first queue of one of the others has fetched @most jobs, or @least if that takes more
  * than 10 s: behind an emulated IOMMU, a job takes much longer. Return false after 60 s.
@@ -170,16 +184,21 @@ static bool one_reaches(const struct worker *w, uint32_t least, uint32_t most)
  * All contexts always have work. One has 32 full queues, the others one each. Reads the cycles of
  * all twice; the times between two reads of one context are about the same.
  */
-TEST_F_TIMEOUT(usage, a_flood_costs_others_little, 120)
+static void load_by_64(struct __test_metadata *_metadata, bool hang)
 {
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	struct worker *w = calloc(CONTEXTS, sizeof(*w));
 	uint64_t total = 0, least = UINT64_MAX;
-	uint32_t n, i;
+	uint32_t n, i, epoch = 0;
 
-	NEEDS_ROOT;
-	NEEDS(GTU_CAP_CTX_COUNTERS);
-	for (n = 0; n < CONTEXTS; n++)
+	for (n = 0; n < CONTEXTS; n++) {
 		ASSERT_EQ(0, worker_start(&w[n], n ? 1 : 32));
+		ASSERT_EQ(0, call(w[n].fd, GTU_IOCTL_INFO, &info));
+		ASSERT_TRUE(!n || epoch == info.epoch);
+		epoch = info.epoch;
+	}
+	for (i = 0; hang && i < w[0].queues; i++)
+		ASSERT_EQ(0, hang_queue(&w[0], i));
 	for (n = 0; n < CONTEXTS; n++)
 		for (i = 0; i < w[n].queues; i++)
 			doorbell(&w[n].q[i], w[n].q[i].submitted, 0);
@@ -193,17 +212,40 @@ TEST_F_TIMEOUT(usage, a_flood_costs_others_little, 120)
 		ASSERT_GT(w[n].q[0].submitted, w[n].q[0].status->sq_head) {
 			TH_LOG("context %u has no work left", n);
 		}
+		/* nobody's context was reset */
+		ASSERT_EQ(0, call(w[n].fd, GTU_IOCTL_INFO, &info));
+		ASSERT_EQ(epoch, info.epoch);
 		total += w[n].cycles;
 		if (n && w[n].cycles < least)
 			least = w[n].cycles;
 	}
-	TH_LOG("shares of 1000: the flood %llu, at least %llu for each other",
+	TH_LOG("shares of 1000: %s %llu, at least %llu for each other", hang ? "the hang" : "the flood",
 	       (unsigned long long)(w[0].cycles * 1000 / total),
 	       (unsigned long long)(least * 1000 / total));
 	EXPECT_LE(total / CONTEXTS * 8 / 10, least);
 	for (n = 0; n < CONTEXTS; n++)
 		close(w[n].fd);
 	free(w);
+}
+
+TEST_F_TIMEOUT(usage, a_flood_costs_others_little, 120)
+{
+	NEEDS_ROOT;
+	NEEDS(GTU_CAP_CTX_COUNTERS);
+	load_by_64(_metadata, false);
+}
+
+/* The same beside a context whose streams have no consumer: others do not need their unit. */
+TEST_F_TIMEOUT(usage, a_hang_costs_others_little, 120)
+{
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+
+	NEEDS_ROOT;
+	NEEDS(GTU_CAP_CTX_COUNTERS);
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
+	if (!(info.units & GTU_UNIT_IRU))
+		SKIP(return, "the device has no IRU");
+	load_by_64(_metadata, true);
 }
 
 TEST_HARNESS_MAIN

@@ -63,10 +63,10 @@ fuzz_kernel() {
 
 # fuzz_module KERNEL FOLDER: builds the driver, with coverage if the kernel supports it; keeps a changed copy in FOLDER
 fuzz_module() {
-	local coverage=
+	local coverage=()
 
-	[ "$1" = debug-6.12 ] && coverage=KCOV_INSTRUMENT=y
-	timed "module for $1" "$here/build/build-module.sh" "$cache/kernel-$1/headers" "$2" $coverage
+	[ "$1" != debug-6.12 ] || coverage=(KCOV_INSTRUMENT=y KCFLAGS=-g)
+	timed "module for $1" "$here/build/build-module.sh" "$cache/kernel-$1/headers" "$2" "${coverage[@]}"
 }
 
 # fuzz_boot NAME KERNEL MODULE-FOLDER FUZZER-ARGUMENTS: boots a guest with the device and one that checks no accesses

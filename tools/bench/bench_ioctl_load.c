@@ -313,7 +313,7 @@ static void *wait_idle(void *arg)
 	return NULL;
 }
 
-/* Times that a thread of this process has gone to sleep, or negative if the kernel does not say. */
+/* How often a thread of this process has slept, or negative if the kernel does not say. */
 static double sleeps(pid_t tid)
 {
 	char path[64], line[128];

@@ -212,7 +212,7 @@ static void load_by_64(struct __test_metadata *_metadata, bool hang)
 		ASSERT_GT(w[n].q[0].submitted, w[n].q[0].status->sq_head) {
 			TH_LOG("context %u has no work left", n);
 		}
-		/* nobody's context was reset */
+		/* no context was reset */
 		ASSERT_EQ(0, call(w[n].fd, GTU_IOCTL_INFO, &info));
 		ASSERT_EQ(epoch, info.epoch);
 		total += w[n].cycles;

@@ -4,12 +4,16 @@
  * has no page list, so an extent is contiguous. Regions and mappings hold
  * references to it.
  */
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/sched/signal.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
 #include "gtu_drv.h"
+
+#define GTU_SUSPEND_RESERVE	(SZ_32M >> PAGE_SHIFT)
 
 static unsigned int aperture_share = 100;
 module_param(aperture_share, uint, 0644);
@@ -63,6 +67,17 @@ static void gtu_extent_release(struct kref *ref)
 void gtu_extent_put(struct gtu_extent *p)
 {
 	kref_put(&p->ref, gtu_extent_release);
+}
+
+/**
+ * gtu_extent_leak() - forget a range that the device may still use
+ * @p: the extent, whose last reference is never dropped; its context ends
+ */
+void gtu_extent_leak(struct gtu_extent *p)
+{
+	mutex_lock(&p->ctx->gtu->aperture_lock);
+	list_del_init(&p->link);
+	mutex_unlock(&p->ctx->gtu->aperture_lock);
 }
 
 static unsigned long gtu_percent(unsigned long pages, unsigned int percent)
@@ -225,6 +240,15 @@ static int gtu_extent_copy(struct gtu_device *gtu, struct gtu_extent *p, bool ou
 	return 0;
 }
 
+/* What follows in a suspend needs memory, too. */
+static bool gtu_extent_save(struct gtu_device *gtu, struct gtu_extent *p)
+{
+	if (si_mem_available() < (long)(p->pages + GTU_SUSPEND_RESERVE))
+		return false;
+	p->copy = __vmalloc(p->pages << PAGE_SHIFT, GFP_KERNEL | __GFP_NOWARN);
+	return p->copy && !gtu_extent_copy(gtu, p, true);
+}
+
 /**
  * gtu_aperture_save() - save the pages in use before power is lost
  * @gtu: the device
@@ -235,18 +259,23 @@ static int gtu_extent_copy(struct gtu_device *gtu, struct gtu_extent *p, bool ou
  */
 void gtu_aperture_save(struct gtu_device *gtu)
 {
-	struct gtu_extent *p;
+	struct gtu_extent *p, *other;
 
 	mutex_lock(&gtu->aperture_lock);
 	list_for_each_entry(p, &gtu->extents, link) {
-		p->copy = __vmalloc(p->pages << PAGE_SHIFT, GFP_KERNEL | __GFP_NOWARN);
-		if (p->copy && !gtu_extent_copy(gtu, p, true))
+		struct gtu_ctx *ctx = p->ctx;
+
+		if (READ_ONCE(gtu->state) != GTU_STATE_UP)
+			break;
+		if (ctx->aperture_lost || gtu_extent_save(gtu, p))
 			continue;
-		gtu_extent_drop_copy(p);
-		p->ctx->aperture_lost = true;
 		dev_warn(gtu->parent,
 			 "there is no memory to save aperture pages for a suspend: %lu pages, context %u of %s[%d]\n",
-			 p->pages, p->ctx->id, p->ctx->comm, p->ctx->pid);
+			 p->pages, ctx->id, ctx->comm, ctx->pid);
+		ctx->aperture_lost = true;
+		list_for_each_entry(other, &gtu->extents, link)
+			if (other->ctx == ctx)
+				gtu_extent_drop_copy(other);
 	}
 	mutex_unlock(&gtu->aperture_lock);
 }
@@ -261,7 +290,8 @@ void gtu_aperture_restore(struct gtu_device *gtu)
 
 	mutex_lock(&gtu->aperture_lock);
 	list_for_each_entry(p, &gtu->extents, link) {
-		if (p->copy && gtu_extent_copy(gtu, p, false))
+		if (READ_ONCE(gtu->state) == GTU_STATE_UP && p->copy &&
+		    gtu_extent_copy(gtu, p, false))
 			p->ctx->aperture_lost = true;
 		gtu_extent_drop_copy(p);
 	}

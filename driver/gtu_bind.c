@@ -60,6 +60,9 @@ static void gtu_irq_spread(struct gtu_vector *v)
 {
 	unsigned int cpu;
 
+	/* one ring for all: as the administrator says (irqaffinity=) */
+	if (v->gtu->event_rings == 1)
+		return;
 	for_each_possible_cpu(cpu)
 		if (cpu % v->gtu->event_rings == v->ring)
 			cpumask_set_cpu(cpu, v->cpus);

@@ -430,7 +430,8 @@ unsigned int gtu_unit_blocks(struct gtu_device *gtu, unsigned int unit);
 int gtu_reg_read(struct gtu_device *gtu, struct gtu_ctx *ctx, u32 offset, u64 *value);
 int gtu_reg_write(struct gtu_ctx *ctx, u32 offset, u64 value);
 int gtu_counter_read(struct gtu_device *gtu, u32 offset, u64 *value);
-void gtu_counter_now(struct gtu_device *gtu, u32 offset, u64 *value);
+u64 gtu_counter_now(struct gtu_device *gtu, u32 offset);
+void gtu_counters_update(struct gtu_device *gtu);
 void gtu_counters_stop(struct gtu_device *gtu);
 
 static inline u32 gtu_rd(struct gtu_device *gtu, u32 reg)
@@ -563,6 +564,7 @@ struct gtu_region *gtu_region_aperture(struct gtu_ctx *ctx, u64 length, u32 righ
 void gtu_extent_put(struct gtu_extent *p);
 void gtu_extent_mmap(struct gtu_extent *p, struct vm_area_struct *vma);
 void gtu_aperture_unmap(struct gtu_ctx *ctx);
+void gtu_extent_leak(struct gtu_extent *p);
 void gtu_aperture_save(struct gtu_device *gtu);
 void gtu_aperture_restore(struct gtu_device *gtu);
 

@@ -341,7 +341,7 @@ int gtu_reg_read(struct gtu_device *gtu, struct gtu_ctx *ctx, u32 offset, u64 *v
 	if (ret)
 		goto out;
 	if (ctx && offset >= GTU_PAGE &&
-	    gtu_reg_among(reg, GTU_UREG_COUNTER(0), GTU_UREG_COUNTERS, 8))
+	    gtu_reg_among(reg, GTU_UREG_COUNTER(0), gtu_unit_counters[offset / GTU_PAGE - 1], 8))
 		own = ctx->counters[offset / GTU_PAGE - 1];
 	if (own) {
 		*value = own[(reg - GTU_UREG_COUNTER(0)) / 8];
@@ -360,6 +360,41 @@ static void gtu_counter_cleared(struct gtu_device *gtu, unsigned int page, unsig
 {
 	gtu->cleared[page][n] += gtu->last[page][n];
 	gtu->last[page][n] = 0;
+}
+
+/* Snapshot a counter's unit before. Returns false if the registers are not accessible. */
+static bool gtu_counter_update(struct gtu_device *gtu, unsigned int page, unsigned int n)
+{
+	u64 now = gtu_rd64(gtu, (page + 1) * GTU_PAGE + GTU_UREG_COUNTER(n));
+
+	if (now == ~0ull)
+		return false;
+	gtu->last[page][n] = now;
+	return true;
+}
+
+/**
+ * gtu_counters_update() - read all counters, for events that go on after the device loses them
+ * @gtu: the device
+ *
+ * A device that does not respond is read once.
+ */
+void gtu_counters_update(struct gtu_device *gtu)
+{
+	bool there = READ_ONCE(gtu->state) == GTU_STATE_UP;
+	unsigned int page, n;
+
+	for (page = 0; page < GTU_UNIT_PAGES && there; page++) {
+		if (!(gtu->units & BIT(page)))
+			continue;
+		raw_spin_lock_irq(&gtu->counter_lock);
+		there = gtu->counters_on;
+		if (there)
+			gtu_wr(gtu, (page + 1) * GTU_PAGE + GTU_UREG_CTRL, GTU_CTRL_SNAPSHOT);
+		for (n = 0; n < gtu_unit_counters[page] && there; n++)
+			there = gtu_counter_update(gtu, page, n);
+		raw_spin_unlock_irq(&gtu->counter_lock);
+	}
 }
 
 /**
@@ -497,26 +532,25 @@ out:
  * gtu_counter_now() - read the present value of a counter
  * @gtu: the device
  * @offset: offset of the counter in BAR0
- * @value: out: the value plus all that users and resets have cleared; kept if the
- *	device is not accessible
  *
  * In any context.
+ *
+ * Return: the value, the last one if the device is not accessible, plus all that
+ * users and resets have cleared
  */
-void gtu_counter_now(struct gtu_device *gtu, u32 offset, u64 *value)
+u64 gtu_counter_now(struct gtu_device *gtu, u32 offset)
 {
 	u32 page = offset / GTU_PAGE - 1, n = (offset % GTU_PAGE - GTU_UREG_COUNTER(0)) / 8;
 	unsigned long flags;
-	u64 now;
+	u64 value;
 
 	raw_spin_lock_irqsave(&gtu->counter_lock, flags);
 	if (gtu->counters_on) {
 		gtu_wr(gtu, (page + 1) * GTU_PAGE + GTU_UREG_CTRL, GTU_CTRL_SNAPSHOT);
 		gtu->snapshot[page] = ktime_get();
-		now = gtu_rd64(gtu, offset);
-		if (now != ~0ull) {
-			gtu->last[page][n] = now;
-			*value = gtu->cleared[page][n] + now;
-		}
+		gtu_counter_update(gtu, page, n);
 	}
+	value = gtu->cleared[page][n] + gtu->last[page][n];
 	raw_spin_unlock_irqrestore(&gtu->counter_lock, flags);
+	return value;
 }

@@ -365,6 +365,8 @@ void gtu_region_free(struct gtu_ctx *ctx, struct gtu_region *r, bool quiesced)
 			__module_get(THIS_MODULE);
 			kref_get(&ctx->ref);
 		}
+		if (r->extent)
+			gtu_extent_leak(r->extent);
 		return;
 	}
 	if (r->attach)

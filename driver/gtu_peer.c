@@ -102,7 +102,8 @@ static struct sg_table *gtu_peer_map(struct dma_buf_attachment *attach,
 	unsigned int i;
 	int ret;
 
-	if (gtu->peers_stopped || READ_ONCE(gtu->state) != GTU_STATE_UP)
+	if (gtu->peers_stopped || READ_ONCE(gtu->state) != GTU_STATE_UP ||
+	    e->extent->ctx->aperture_lost)
 		return ERR_PTR(-ENODEV);
 	/* A read-only file gives a device no write access either. */
 	if (dir != DMA_TO_DEVICE && !(attach->dmabuf->file->f_mode & FMODE_WRITE))

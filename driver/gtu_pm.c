@@ -36,7 +36,7 @@ static int gtu_queue_suspend(struct gtu_queue *q)
 	q->saved.valid = false;
 	ret = GTU_MBOX_QUERY(ctx->gtu, ctx->epoch, GTU_MBOX_QUEUE_STATE, result, q->id);
 	if (ret)
-		return ret == -ESTALE ? 0 : ret;
+		return ret == -ESTALE || ret == -EALREADY ? 0 : ret;
 	if ((u32)result[2] != GTU_QUEUE_ENABLED)
 		return 0;
 	q->saved.index = result[0];
@@ -150,6 +150,7 @@ int gtu_suspend(struct device *dev)
 		gtu_queues_suspend(gtu);
 		gtu_aperture_save(gtu);
 		gtu_watchdog_stop(gtu);
+		gtu_counters_update(gtu);
 		gtu_contexts_suspend(gtu);
 	}
 	/* The bus may switch off a dead one, too. */
@@ -207,6 +208,9 @@ static void gtu_ctx_resume(struct gtu_ctx *ctx)
 	if (ctx->torn_down)
 		goto out;
 	if (ctx->aperture_lost) {
+		dev_warn(gtu->parent,
+			 "the driver ends a context whose aperture pages are lost: context %u of %s[%d]\n",
+			 ctx->id, ctx->comm, ctx->pid);
 		WRITE_ONCE(ctx->epoch, GTU_EPOCH_NEVER);
 		goto out;
 	}
@@ -240,8 +244,10 @@ int gtu_resume(struct device *dev)
 	struct gtu_ctx *ctx;
 	int ret;
 
-	if (READ_ONCE(gtu->state) != GTU_STATE_UP)
+	if (READ_ONCE(gtu->state) != GTU_STATE_UP) {
+		gtu_aperture_restore(gtu);
 		return 0;
+	}
 	ret = gtu_hw_restart(gtu);
 	gtu_aperture_restore(gtu);
 	while ((ctx = gtu_ctx_take_suspended(gtu))) {

@@ -22,8 +22,9 @@ struct gtu_pmu {
 	char name[16];
 	unsigned int cpu;		/* that counts for all */
 	u32 units;			/* of the device that it was registered with */
-	raw_spinlock_t lock;		/* protects gtu */
+	raw_spinlock_t lock;		/* protects the next two */
 	struct gtu_device *gtu;		/* NULL: removed */
+	u64 before[GTU_UNIT_PAGES][GTU_UREG_COUNTERS]; /* values of the devices that were removed */
 };
 
 static struct gtu_pmu *gtu_pmus[GTU_MINORS];
@@ -125,17 +126,16 @@ static u64 gtu_event_value(struct perf_event *event)
 
 	raw_spin_lock_irqsave(&p->lock, flags);
 	if (p->gtu)
-		gtu_counter_now(p->gtu, gtu_event_offset(event->attr.config), &value);
+		value = gtu_counter_now(p->gtu, gtu_event_offset(event->attr.config));
 	raw_spin_unlock_irqrestore(&p->lock, flags);
 	return value;
 }
 
 static void gtu_event_read(struct perf_event *event)
 {
-	u64 now = gtu_event_value(event), before = local64_xchg(&event->hw.prev_count, now);
+	u64 now = gtu_event_value(event);
 
-	/* a smaller value: the device was bound again and counts from 0 */
-	local64_add(now >= before ? now - before : now, &event->count);
+	local64_add(now - local64_xchg(&event->hw.prev_count, now), &event->count);
 }
 
 static void gtu_event_start(struct perf_event *event, int flags)
@@ -241,6 +241,9 @@ void gtu_pmu_attach(struct gtu_device *gtu)
 	raw_spin_lock_irqsave(&p->lock, flags);
 	p->units = gtu->units;
 	p->gtu = gtu;
+	raw_spin_lock(&gtu->counter_lock);
+	memcpy(gtu->cleared, p->before, sizeof(p->before));
+	raw_spin_unlock(&gtu->counter_lock);
 	raw_spin_unlock_irqrestore(&p->lock, flags);
 }
 
@@ -251,12 +254,19 @@ void gtu_pmu_attach(struct gtu_device *gtu)
 void gtu_pmu_detach(struct gtu_device *gtu)
 {
 	struct gtu_pmu *p = gtu_pmus[gtu->number];
+	unsigned int page, n;
 	unsigned long flags;
 
 	if (!p)
 		return;
+	gtu_counters_update(gtu);
 	raw_spin_lock_irqsave(&p->lock, flags);
 	p->gtu = NULL;
+	raw_spin_lock(&gtu->counter_lock);
+	for (page = 0; page < GTU_UNIT_PAGES; page++)
+		for (n = 0; n < GTU_UREG_COUNTERS; n++)
+			p->before[page][n] = gtu->cleared[page][n] + gtu->last[page][n];
+	raw_spin_unlock(&gtu->counter_lock);
 	raw_spin_unlock_irqrestore(&p->lock, flags);
 }
 

@@ -209,6 +209,7 @@ static int gtu_reset_and_reload(struct gtu_device *gtu, bool dma_off)
 	u32 before = gtu_rd(gtu, GTU_REG_EPOCH), epoch;
 	int ret;
 
+	gtu_counters_update(gtu);
 	gtu_counters_stop(gtu);
 	ret = gtu_reset_registers(gtu, before, &epoch);
 	if (!ret)
@@ -281,6 +282,7 @@ void gtu_reset_begin(struct gtu_device *gtu)
 	gtu_peers_stop(gtu);
 	gtu_mbox_lock(gtu);
 	WRITE_ONCE(gtu->core_reset, true);
+	gtu_counters_update(gtu);
 	WRITE_ONCE(gtu->epoch, 0);
 	gtu_quiesce_once(gtu);
 	gtu_queues_wake(gtu);

@@ -3,10 +3,11 @@
 . "${0%/*}/../cli/tap.bash"
 
 fake=$root/build/tests/fake
+exits 0 "generate makes a graph" gtu --quiet generate kronecker --scale 7 --weights 50 k.gtu
+holds "the graph exists" test -s k.gtu
 given "there is no $fake/libcuda-cpu.so.1: make unit-tests builds it" test -e "$fake/libcuda-cpu.so.1"
 export GTU_CUDA_LIBRARY=$fake/libcuda-cpu.so.1 GTU_NCCL_LIBRARY=$fake/libnccl.so.2 FAKE_CUDA_DEVICES=3 FAKE_CUDA_PEER_LOADS=1
 export ASAN_OPTIONS=detect_leaks=0
-exits 0 "generate makes a graph" gtu --quiet generate kronecker --scale 7 --weights 50 k.gtu
 given "gtu was built without nvcc" eval '! gtu run bfs k.gtu --device cuda:0 2>&1 | grep -q "without nvcc"'
 
 for algorithm in bfs sssp pr cc bc kc cdlp gc gcn "stcon --target 1"; do

@@ -3,6 +3,7 @@
 . "${0%/*}/../cli/tap.bash"
 
 exits 0 "generate makes a graph" gtu --quiet generate kronecker --scale 10 k.gtu
+holds "the graph exists" test -s k.gtu
 needs mpirun
 given "this build lacks libgtu-mpi.so (apt-get install libopenmpi-dev, then make)" test -e "$bin/libgtu-mpi.so.1"
 given "this mpirun is not Open MPI's, whose options the test uses" eval 'mpirun --version | grep -q "Open MPI"'

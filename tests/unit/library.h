@@ -17,16 +17,14 @@ static struct gtu_error err __attribute__((unused));
 #define OK(call)                                                                                   \
 	do {                                                                                       \
 		int rc_ = (call);                                                                  \
-		if (rc_)                                                                           \
-			test_fail(__FILE__, __LINE__, "%s: %d %s", #call, rc_, err.text);          \
+		CHECKF(!rc_, "%s: %d %s", #call, rc_, err.text);                                   \
 	} while (0)
 /* The call fails with this code, and its message, not an earlier one, has these words. */
 #define FAILS(call, code_, words)                                                                  \
 	do {                                                                                       \
 		int rc_ = (err.text[0] = 0, (call));                                               \
-		if (rc_ != (code_) || !strstr(err.text, words))                                    \
-			test_fail(__FILE__, __LINE__, "%s gave %d \"%s\", expected %d and \"%s\"", #call, rc_, \
-				  err.text, code_, words);                                         \
+		CHECKF(rc_ == (code_) && strstr(err.text, words), "%s gave %d \"%s\", expected %d and \"%s\"", \
+		       #call, rc_, err.text, code_, words);                                        \
 	} while (0)
 
 /* Refuse writes beyond @bytes of a file, as a full disk does; RLIM_INFINITY removes the limit. */

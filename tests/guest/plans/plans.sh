@@ -517,6 +517,7 @@ run_plan() (
 		}
 		GTU_GUEST=recipes GTU_SERVER=$server SHARE=$work/share "$here/recipes" 1,5,4 "2$gateware" ;;
 	recipes-6-8)
+		[ -z "$list_kernels" ] || { printf '%s\n' 6.12 distribution; exit; }
 		need 6.12
 		need distribution
 		emulated="=7"

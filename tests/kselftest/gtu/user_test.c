@@ -203,8 +203,9 @@ TEST_F(user, queues)
 	/* CAP_SYS_RESOURCE */
 	EXPECT_EQ(40, as_user(0, create_queues, 40));
 	ASSERT_EQ(0, write_to(PARAMETER("user_queues"), "0"));
-	/* the default leaves queues to others */
-	EXPECT_EQ(info.max_queues / 4, as_user(USER, create_queues, (int)info.max_queues));
+	/* the default leaves queues to others; as_user() returns 8 bits */
+	if (info.max_queues / 4 < 250)
+		EXPECT_EQ(info.max_queues / 4, as_user(USER, create_queues, (int)info.max_queues));
 }
 
 /* Allocate pieces of @kib KiB from two contexts. Return how many there were until EDQUOT. */

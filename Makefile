@@ -327,7 +327,7 @@ help:
 	@echo "make test TESTS='unit/test_x cli'   groups or names: unit san cli fuzz valgrind guest"
 	@echo "make test-quick                     unit and cli tests without the slow ones, in less than 3 minutes"
 	@echo "make fresh-test SUITE=trixie        make run and make test in an empty Debian (bookworm or trixie), as root"
-	@echo "make deps | unit-tests | fuzzers    packages; test programs; libFuzzer programs"
+	@echo "make deps | unit-tests | fuzzers | fake-drivers   packages; test programs; libFuzzer programs; simulated GPUs"
 	@echo "make fuzz-descriptors COUNT=1e8     random descriptors on the model, between guard pages"
 	@echo "make man                            the man pages, in build/man: man -l build/man/man1/gtu.1"
 	@echo "make deb | deb-test                 Debian packages, in build/deb; they are installed into an empty Debian"

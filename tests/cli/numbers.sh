@@ -63,7 +63,7 @@ for document in "$root"/README.md "$root"/Documentation/*.md; do
 		check "$name.md: '$text' prints what the document shows" awk -f "$root/tests/match.awk" "${command%.command}.want" got
 	done
 done
-check "the documents have at least 25 blocks of output" test $all -ge 25
+check "the documents have at least 20 blocks of output" test $all -ge 20
 
 # the commits of measurements, except those of other projects: after the word, or a hexadecimal number that is not decimal
 grep -ohP '(gapbs, )?\b(commit [0-9a-f]{7,40}|(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,40})\b' "$root"/README.md "$root"/Documentation/*.md |

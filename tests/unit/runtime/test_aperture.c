@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "gtu/gpu.h"
+#include "libruntime/backend/cuda/api.h"
 #include "libruntime/device/backend.h"
 #include "tests/fake/built.h"
 #include "tests/unit/runtime/subjects.h"
@@ -27,6 +28,8 @@ static void open_gpu(void)
 		return;
 	if (!getenv("GTU_TEST_GPU"))
 		setenv("GTU_CUDA_LIBRARY", simulated_gpu(), 1);
+	if (!gtu_cuda_kernels_bytes)
+		SKIP("the library was built without nvcc");
 	if (getenv("GTU_TEST_GPU") && gtu_gpu_count(&err) < 0)
 		SKIP("%s", err.text);
 	CHECKF(gtu_gpu_count(&err) >= 0, "%s", err.text);

@@ -240,7 +240,7 @@ static int gtu_extent_copy(struct gtu_device *gtu, struct gtu_extent *p, bool ou
 	return 0;
 }
 
-/* What follows in a suspend needs memory, too. */
+/* The rest of a suspend needs memory, too. */
 static bool gtu_extent_save(struct gtu_device *gtu, struct gtu_extent *p)
 {
 	if (si_mem_available() < (long)(p->pages + GTU_SUSPEND_RESERVE))

@@ -304,7 +304,7 @@ struct gtu_extent {
 	unsigned long first, pages;
 	void *copy;			/* while suspended, under gtu->aperture_lock */
 	unsigned long pgoff;		/* of the first page in the file, once mapped */
-	struct page *blank;		/* behind each page of its mappings once the context is dead */
+	struct page *blank;		/* behind its mappings once the context is dead */
 };
 
 struct gtu_region {

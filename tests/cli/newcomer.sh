@@ -93,7 +93,7 @@ locked_memory() {
 	bash -c "ulimit -l 0; exec setpriv $([ "$(id -u)" = 0 ] && echo --reuid=65534 --clear-groups --inh-caps=-all) env PATH='$PATH' gtu doctor --graph u.gtu --device /dev/gtu0"
 }
 needs setpriv
-given "a limit on locked memory does not hold here" eval '[ "$(id -u)" != 0 ] || nobody test -x "$(command -v gtu)"'
+given "another user cannot run $bin/gtu" eval '[ "$(id -u)" != 0 ] || nobody test -x "$(command -v gtu)"'
 exits 1 "gtu doctor --graph fails under a limit on locked memory" locked_memory
 says "gtu doctor --graph names the limit on locked memory and one that would do" \
 	"memlock .*[0-9]+ bytes cannot be pinned .* raise it to [0-9]+ KiB: .ulimit -l" "$out"

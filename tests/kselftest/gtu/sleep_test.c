@@ -459,7 +459,7 @@ TEST_F_TIMEOUT(sleep, an_aperture_that_does_not_fit, 120)
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	int log = kernel_log(), hog = open(device_path(), O_RDWR | O_CLOEXEC);
 	volatile uint32_t *small, *large;
-	uint64_t offset, kib, bytes;
+	uint64_t offset, bytes;
 	uint32_t key;
 	void *more;
 
@@ -476,8 +476,7 @@ TEST_F_TIMEOUT(sleep, an_aperture_that_does_not_fit, 120)
 	ASSERT_NE(MAP_FAILED, (void *)small);
 	small[5] = 88;
 	/* leave half as much memory as the pages take */
-	kib = bytes >> 11;
-	while ((uint64_t)available_kib() > kib) {
+	while (available_kib() > (long)(bytes >> 11)) {
 		more = mmap(NULL, 2 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 		ASSERT_NE(MAP_FAILED, more);
 	}

@@ -279,6 +279,7 @@ static int gtu_platform_resume(struct device *dev)
 			 * not respond
 			 */
 			gtu_contexts_end(gtu);
+			gtu_aperture_restore(gtu);	/* frees the copies */
 			return ret;
 		}
 		gtu_irqs_enable(gtu);

@@ -213,7 +213,6 @@ TEST_F_TIMEOUT(sleep, waiters_continue, 120)
 	ASSERT_EQ(0, set_eventfd(&self->q, efd));
 	start_waiter(&w, &self->q, self->q.submitted, GTU_WAIT_FOREVER);
 	start_reader(&r, self->fd);
-	usleep(100000);
 	ASSERT_EQ(0, system_sleep());
 	usleep(100000);
 	/* the sleep may lose an ARM, so the driver signals the eventfd */
@@ -418,15 +417,36 @@ TEST_F_TIMEOUT(sleep, a_dead_file_stays_dead, 120)
 	EXPECT_EQ(GTU_QUEUE_DISABLED, queue_state(&self->q));
 }
 
+/* Return how many copies of aperture pages the driver keeps. */
+static int saved_extents(void)
+{
+	FILE *f = fopen("/proc/vmallocinfo", "r");
+	char line[256];
+	int n = 0;
+
+	if (!f)
+		return -1;
+	while (fgets(line, sizeof(line), f))
+		n += strstr(line, "gtu_aperture_save") || strstr(line, "gtu_extent_save");
+	fclose(f);
+	return n;
+}
+
 /*
- * If the device does not resume, its memory is unpinned, and its ring and doorbell mappings read as
- * zeroes.
+ * If the device does not resume, its memory is unpinned, its ring and doorbell mappings read as zeroes, and the copies of its
+ * aperture are freed, although the file stays open.
  */
 TEST_F_TIMEOUT(sleep, nothing_is_left, 120)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	uint64_t offset;
+	uint32_t key;
 
 	NEEDS_FAULT("no-resume", "power-resources");
+	NEEDS_ROOT;
+	ASSERT_EQ(0, alloc_in(self->fd, GTU_BUFFER_APERTURE, APERTURE, RW, &key, &offset));
+	/* the pages stay allocated as long as they are mapped */
+	ASSERT_NE(MAP_FAILED, map_shared(self->fd, offset, APERTURE));
 	ASSERT_TRUE(copies(&self->q, self->memory, self->key, 1));
 	EXPECT_NE(0, self->q.sq[0].opcode);
 	EXPECT_LT(0, status_kib("VmPin"));
@@ -436,6 +456,7 @@ TEST_F_TIMEOUT(sleep, nothing_is_left, 120)
 	EXPECT_EQ(GTU_QUEUE_DISABLED, queue_state(&self->q));
 	doorbell(&self->q, 1, 0);
 	EXPECT_EQ(0, status_kib("VmPin"));
+	EXPECT_EQ(0, saved_extents());
 }
 
 /* Return the kernel's estimate of available memory in KiB. */
@@ -587,7 +608,6 @@ TEST_F_TIMEOUT(sleep, queues_are_lost_without_seek, 120)
 	ASSERT_LT(self->q.c.id, used.c.id);
 	ASSERT_TRUE(copies(&used, self->memory, self->key, 4));
 	start_waiter(&w, &used, used.submitted, GTU_WAIT_FOREVER);
-	usleep(100000);
 	ASSERT_EQ(0, system_sleep());
 	EXPECT_EQ(ENODEV, join_waiter(&w));
 	EXPECT_EQ(ENODEV, call(self->fd, GTU_IOCTL_INFO, &info));

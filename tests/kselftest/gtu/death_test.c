@@ -215,7 +215,6 @@ TEST_F_TIMEOUT(death, request_beside_waits, 60)
 		counted(efd);
 		/* a wait for a later completion */
 		start_waiter(&w, &q, 20, now_ns() + SECOND / 2);
-		usleep(50000);
 		delay[i] = now_ns();
 		submit(&q, &NO_JOB);
 		ASSERT_EQ(POLLIN, polled(efd, 10000));
@@ -347,8 +346,7 @@ TEST_F_TIMEOUT(death, deadline_beside_a_slow_call, 60)
 	NEEDS_FAULT("no-invalidate", "faulty");
 	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &q));
 	ASSERT_EQ(0, region_add(self->fd, pages(65536), 65536, RW, &r.key));
-	ASSERT_EQ(0, pthread_create(&thread, NULL, remove_region, &r));
-	usleep(200000);
+	start_call(&thread, remove_region, &r);
 	start = now_ns();
 	EXPECT_EQ(ETIMEDOUT, queue_wait(&q, 0, start + 100 * MILLISECOND));
 	waited = now_ns() - start;
@@ -388,8 +386,7 @@ TEST_F_TIMEOUT(death, dump_beside_a_slow_call, 60)
 	ASSERT_EQ(0, region_add(self->fd, pages(65536), 65536, RW, &key));
 	ASSERT_EQ(0, region_add(r.fd, pages(65536), 65536, RW, &r.key));
 	start = now_ns();
-	ASSERT_EQ(0, pthread_create(&thread, NULL, remove_region, &r));
-	usleep(100000);
+	start_call(&thread, remove_region, &r);
 	/* waits for the mailbox, and holds its context */
 	EXPECT_EQ(ENODEV, region_remove(self->fd, key));
 	pthread_join(thread, NULL);

@@ -282,9 +282,7 @@ TEST_F(detail, earlier_wait)
 
 	for (i = 0; i < 9; i++) {
 		start_waiter(&later, &self->q, i + 1, GTU_WAIT_FOREVER);
-		usleep(15000);
 		start_waiter(&earlier, &self->q, i, GTU_WAIT_FOREVER);
-		usleep(15000);
 		submitted = now_ns();
 		submit(&self->q, &NO_JOB);
 		ASSERT_EQ(0, join_waiter(&earlier));

@@ -141,7 +141,6 @@ TEST_F(event, eventfd_beside_wait)
 	ASSERT_EQ(0, set_eventfd(&self->q, self->efd));
 	arm(&self->q, 0);
 	start_waiter(&w, &self->q, 5, now_ns() + 20 * SECOND);
-	usleep(50000);
 	EXPECT_EQ(0, counted(self->efd));
 	start = now_ns();
 	submit(&self->q, &NO_JOB);
@@ -272,7 +271,6 @@ TEST_F(event, read_blocks)
 
 	for (i = 0; i < 20; i++) {
 		start_reader(&r, self->fd);
-		usleep(7000);
 		start = now_ns();
 		armed_job(&self->q);
 		pthread_join(r.thread, NULL);
@@ -297,7 +295,6 @@ TEST_F(event, close_under_read)
 	struct reader r;
 
 	start_reader(&r, self->fd);
-	usleep(50000);
 	close(self->fd);
 	armed_job(&self->q);
 	pthread_join(r.thread, NULL);
@@ -343,7 +340,7 @@ TEST_F(event, read_signal)
 		read(self->fd, &e, sizeof(e));
 		_exit(0);
 	}
-	usleep(100000);
+	until_in_call(pid);
 	ASSERT_EQ(0, kill(pid, SIGKILL));
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_TRUE(WIFSIGNALED(status));
@@ -425,10 +422,9 @@ static void everybody_waits(struct __test_metadata *_metadata, struct queue *q, 
 	w.q = &stream;
 	ASSERT_EQ(0, set_eventfd(q, efd));
 	start_reader(&r, q->fd);
-	pthread_create(&p.thread, NULL, poll_thread, &p);
-	pthread_create(&no_queue.thread, NULL, poll_thread, &no_queue);
-	pthread_create(&w.thread, NULL, stream_thread, &w);
-	usleep(150000);
+	start_call(&p.thread, poll_thread, &p);
+	start_call(&no_queue.thread, poll_thread, &no_queue);
+	start_call(&w.thread, stream_thread, &w);
 	counted(efd);
 	ASSERT_EQ(0, end(function));
 	start = now_ns();
@@ -524,7 +520,6 @@ TEST_F_TIMEOUT(event, lost_interrupts, 60)
 	EXPECT_EQ(POLLIN, polled(self->fd, 0));
 	EXPECT_EQ(1, read_events(self->fd, r.e, 4));
 	start_reader(&r, self->fd);
-	usleep(1000);
 	armed_job(&self->q);
 	pthread_join(r.thread, NULL);
 	EXPECT_EQ(1, r.ret);

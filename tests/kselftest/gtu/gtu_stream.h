@@ -97,7 +97,7 @@ static inline void *reader_thread(void *arg)
 static inline void start_reader(struct reader *r, int fd)
 {
 	*r = (struct reader){ .fd = fd, .ret = -1 };
-	pthread_create(&r->thread, NULL, reader_thread, r);
+	start_call(&r->thread, reader_thread, r);
 }
 
 static inline int wait_stream(struct queue *q, uint32_t index, uint32_t record, uint64_t deadline_ns)

@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -257,6 +258,54 @@ static inline ssize_t read_from(const char *path, char *text, size_t bytes)
 	close(fd);
 	text[n] = 0;
 	return got < 0 ? got : (ssize_t)n;
+}
+
+/*
+ * Return once thread or child @task waits in a system call, or has ended. What follows finds it there, however slow the
+ * machine. Where /proc does not say it, that is likely after 100 ms.
+ */
+static inline void until_in_call(pid_t task)
+{
+	char path[64], text[16];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)task);
+	if (access("/proc/self/syscall", R_OK)) {
+		usleep(100000);
+		return;
+	}
+	/* otherwise "running", or -1 in a page fault */
+	while ((n = read_from(path, text, sizeof(text))) > 0 && (text[0] < '0' || text[0] > '9'))
+		usleep(500);
+}
+
+struct thread_start {
+	void *(*run)(void *);
+	void *arg;
+	pid_t id;
+};
+
+static inline void *thread_runs(void *arg)
+{
+	struct thread_start *s = arg, copy = *s;
+
+	__atomic_store_n(&s->id, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	return copy.run(copy.arg);
+}
+
+/* Start a thread, and return once it waits in its first system call. */
+static inline void start_call(pthread_t *thread, void *(*run)(void *), void *arg)
+{
+	struct thread_start s = { .run = run, .arg = arg };
+	pid_t id;
+
+	if (pthread_create(thread, NULL, thread_runs, &s)) {
+		perror("start_call");
+		abort();
+	}
+	while (!(id = __atomic_load_n(&s.id, __ATOMIC_ACQUIRE)))
+		usleep(100);
+	until_in_call(id);
 }
 
 /* Store the bus name of the device at @path in @name (64 bytes). Return 0 or an errno. */
@@ -568,11 +617,12 @@ static inline void *waiter_thread(void *arg)
 	return NULL;
 }
 
+/* Wait in a thread. It waits already when this returns. */
 static inline void start_waiter(struct waiter *w, struct queue *q, uint32_t index,
 				uint64_t deadline_ns)
 {
 	*w = (struct waiter){ .q = q, .index = index, .deadline_ns = deadline_ns };
-	pthread_create(&w->thread, NULL, waiter_thread, w);
+	start_call(&w->thread, waiter_thread, w);
 }
 
 /* Return what the wait returned. */
@@ -582,7 +632,6 @@ static inline int join_waiter(struct waiter *w)
 	return w->ret;
 }
 
-/* SUBMIT to a queue with GTU_QUEUE_SUBMIT. Return 0 or the errno. */
 /* A REGION_REMOVE in a thread. */
 struct removal {
 	int fd, ret;
@@ -597,6 +646,7 @@ static inline void *remove_region(void *arg)
 	return NULL;
 }
 
+/* SUBMIT to a queue with GTU_QUEUE_SUBMIT. Return 0 or the errno. */
 static inline int submit_raw(struct queue *q, const void *descs, uint32_t n,
 			     struct gtu_ioctl_submit *a)
 {

@@ -225,7 +225,6 @@ TEST_F(queue, wait_many)
 
 	for (i = 0; i < 5; i++)
 		start_waiter(&w[i], &self->q, index[i], now_ns() + 10 * SECOND);
-	usleep(150000);
 	for (i = 0; i < 5; i++) {
 		submitted[i] = now_ns();
 		submit(&self->q, &NO_JOB);
@@ -246,7 +245,6 @@ TEST_F(queue, wait_is_interrupt_driven)
 
 	for (i = 0; i < 20; i++) {
 		start_waiter(&w, &self->q, i, now_ns() + 10 * SECOND);
-		usleep(7000);
 		start = now_ns();
 		submit(&self->q, &NO_JOB);
 		ASSERT_EQ(0, join_waiter(&w));
@@ -289,7 +287,7 @@ TEST_F(queue, wait_killed)
 		queue_wait(&self->q, 0, GTU_WAIT_FOREVER);
 		_exit(0);
 	}
-	usleep(100000);
+	until_in_call(pid);
 	ASSERT_EQ(0, kill(pid, SIGKILL));
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_TRUE(WIFSIGNALED(status));
@@ -300,12 +298,10 @@ TEST_F(queue, wait_ends_with_the_queue)
 	struct waiter w[2];
 
 	start_waiter(&w[0], &self->q, 0, now_ns() + 10 * SECOND);
-	usleep(50000);
 	ASSERT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_RESET));
 	EXPECT_EQ(ECANCELED, join_waiter(&w[0]));
 	start_waiter(&w[0], &self->q, 0, now_ns() + 10 * SECOND);
 	start_waiter(&w[1], &self->q, 7, now_ns() + 10 * SECOND);
-	usleep(50000);
 	ASSERT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_DESTROY));
 	pthread_join(w[0].thread, NULL);
 	pthread_join(w[1].thread, NULL);
@@ -319,7 +315,6 @@ TEST_F(queue, arm_by_hand)
 	struct waiter w;
 
 	start_waiter(&w, &self->q, 0, now_ns() + 10 * SECOND);
-	usleep(30000);
 	*(volatile uint32_t *)(self->q.db + GTU_DB_ARM) = 1000;
 	submit(&self->q, &NO_JOB);
 	EXPECT_EQ(0, join_waiter(&w));
@@ -336,7 +331,6 @@ TEST_F(queue, error_and_reset)
 
 	EXPECT_EQ(GTU_CPL_OK, run(&self->q, &NO_JOB, &c));
 	start_waiter(&w, &self->q, 1, now_ns() + 10 * SECOND);
-	usleep(50000);
 	doorbell(&self->q, 1 + 17, 1);		/* the ring has 16 entries */
 	EXPECT_EQ(EIO, join_waiter(&w));
 	EXPECT_EQ(GTU_QUEUE_E_TAIL, queue_state(&self->q));

@@ -88,7 +88,6 @@ TEST_F_TIMEOUT(removal, unbind_under_load, 60)
 
 	self->buffer[5] = 99;
 	start_waiter(&w, &self->q, 1u << 20, GTU_WAIT_FOREVER);
-	usleep(50000);
 	submit_long(&self->q, self->key, BYTES / 2);
 	ASSERT_EQ(0, driver_file(self->function, "unbind"));
 	/* after unbind the device no longer accesses the memory, and it is unpinned */
@@ -305,7 +304,6 @@ TEST_F_TIMEOUT(removal, function_reset, 60)
 	epoch = info.epoch;
 	NEEDS_RESET(path);
 	start_waiter(&w, &self->q, 1u << 20, GTU_WAIT_FOREVER);
-	usleep(50000);
 	submit_long(&self->q, self->key, BYTES / 2);
 	ret = write_to(path, "1");
 	ASSERT_EQ(0, ret);
@@ -377,7 +375,6 @@ TEST_F_TIMEOUT(removal, shutdown, 60)
 		used[7] = 0x77;
 	}
 	start_waiter(&w, &self->q, 1u << 20, GTU_WAIT_FOREVER);
-	usleep(50000);
 	submit_long(&self->q, self->key, BYTES / 2);
 	ASSERT_EQ(0, write_to(shutdown, self->function));
 	memset(self->memory, 0, BYTES);
@@ -412,7 +409,6 @@ TEST_F_TIMEOUT(removal, permanent_bus_error, 60)
 		SKIP(return, "needs a PCI function and tests/guest/programs/shutdown");
 	snprintf(path, sizeof(path), "/sys/class/gtu/%s/state", device_name());
 	start_waiter(&w, &self->q, 0, GTU_WAIT_FOREVER);
-	usleep(50000);
 	ASSERT_EQ(0, write_to(lost, self->function));
 	EXPECT_EQ(ENODEV, join_waiter(&w));
 	expect_dead(_metadata, self->fd, &self->q);

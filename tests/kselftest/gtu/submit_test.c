@@ -576,8 +576,7 @@ TEST_F_TIMEOUT(submit, revoke_while_a_queue_is_reset, 60)
 	d.operand[GTU_IRU_RING].offset += STREAM;
 	ASSERT_EQ(0, submit_raw(&other, &d, 1, &a));
 	ASSERT_EQ(0, write_to(scale, "10"));
-	ASSERT_EQ(0, pthread_create(&thread, NULL, remove_region, &r));
-	usleep(200000);
+	start_call(&thread, remove_region, &r);
 	EXPECT_EQ(-1, *(volatile int *)&r.ret);
 	EXPECT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_RESET));
 	end = now_ns() + 20 * SECOND;

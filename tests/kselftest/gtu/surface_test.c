@@ -401,7 +401,6 @@ TEST_F(surface, tracepoints)
 	 * job completed
 	 */
 	start_waiter(&w, &self->q, 0, now_ns() + 20 * SECOND);
-	usleep(300000);
 	submit(&self->q, &NO_JOB);
 	ASSERT_EQ(0, join_waiter(&w));
 	ASSERT_EQ(0, take(&self->q, &c));

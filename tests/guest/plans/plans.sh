@@ -150,7 +150,7 @@ requires_error() {
 
 # never_skipped COMMAND...: prints the command of a kselftest that has in its plan all that it needs: a skip is a failure
 never_skipped() {
-	echo "$* >/tmp/.ktap; rc=\$?; cat /tmp/.ktap; ! grep -q SKIP /tmp/.ktap && exit \$rc"
+	echo "$settings$* >/tmp/.ktap; rc=\$?; cat /tmp/.ktap; ! grep -q SKIP /tmp/.ktap && exit \$rc"
 }
 
 # with_faults FAULT...: adds a device for each. At the end the driver binds it again, unless ! marks it: it was removed or
@@ -165,9 +165,11 @@ with_faults() {
 	done
 }
 
-# faulty_guest: /dev/gtu0 is sound. The next devices fail after probing, which takes fewer than 560 accesses. gtu16 is a small
+# faulty_guest NAME KERNEL RUN-ARGUMENTS: /dev/gtu0 is sound. The next devices fail after probing, which takes fewer than 560 accesses. gtu16 is a small
 # board, gtu17 has a corrupt device tree blob. The last ones fail during probing, or are refused.
 faulty_guest() {
+	local name=$1 kernel=$2
+	shift 2
 	local arguments=(--file "$kselftests/fault_test" --file "$here/programs/rebind:/usr/bin/rebind") device test number=0 refused=()
 	arguments+=(--file "$kselftests/event_test")
 	local bfs="gtu --quiet run bfs /graph.gtu --unit scu --device"
@@ -199,10 +201,10 @@ faulty_guest() {
 		--test "corrupt-device-tree=$(never_skipped GTU_FAULT=fdt-crc GTU_DEVICE=/dev/gtu17 surface_test corrupt_device_tree)"
 		--test "too-few-doorbells=$(never_skipped detail_test too_few_doorbells)")
 	for fault in removed:5 stalled:6 removed:7; do
-		arguments+=(--test "waiters-gtu${fault#*:}-${fault%:*}=GTU_FAULT=${fault%:*} GTU_DEVICE=/dev/gtu${fault#*:} fault_test waiters_are_notified")
+		arguments+=(--test "waiters-gtu${fault#*:}-${fault%:*}=${settings}GTU_FAULT=${fault%:*} GTU_DEVICE=/dev/gtu${fault#*:} fault_test waiters_are_notified")
 	done
 	for fault in no-invalidate:9 stuck-reset:10 keep-master:11; do
-		arguments+=(--test "stuck-${fault%:*}=GTU_FAULT=${fault%:*} GTU_DEVICE=/dev/gtu${fault#*:} fault_test memory")
+		arguments+=(--test "stuck-${fault%:*}=${settings}GTU_FAULT=${fault%:*} GTU_DEVICE=/dev/gtu${fault#*:} fault_test memory")
 	done
 	arguments+=(--file "$kselftests/death_test")
 	for test in no-invalidate:12:deadline_beside_a_slow_call no-invalidate:12:mailbox_timeout \
@@ -217,7 +219,7 @@ faulty_guest() {
 	arguments+=(--file "$kselftests/pmu_test" --test "smaller-board=$(never_skipped GTU_SMALL=/dev/gtu16 pmu_test another_board)")
 	arguments+=(--test "rebind=rebind ${refused[*]}" --test "sound-after=$bfs /dev/gtu0")
 	make_graph
-	boot faulty distribution "${arguments[@]}"
+	boot "$name" "$kernel" "$@" "${arguments[@]}"
 }
 
 # graphs_guest NAME PATTERN...: runs the real graphs that match; the plan graphs also tests two devices under load
@@ -450,7 +452,11 @@ run_plan() (
 		sound_guest "$1" distribution --iommu --devices 2 --test "behind-iommu=$behind_iommu" ;;
 	faulty)
 		need distribution
-		faulty_guest ;;
+		faulty_guest "$1" distribution ;;
+	debug-faulty)
+		need debug-6.12
+		settings=$longer
+		faulty_guest "$1" debug-6.12 --mem 1G --limit 1500 --test-limit 500 ;;
 	fail-probe)
 		need debug-6.12
 		fail_probe_guest ;;

@@ -219,9 +219,9 @@ static void load_by_64(struct __test_metadata *_metadata, bool hang)
 		if (n && w[n].cycles < least)
 			least = w[n].cycles;
 	}
-	TH_LOG("shares of 1000: %s %llu, at least %llu for each other", hang ? "the hang" : "the flood",
-	       (unsigned long long)(w[0].cycles * 1000 / total),
-	       (unsigned long long)(least * 1000 / total));
+	TH_LOG("of 64 contexts, one that %s has %llu%% of a fair share of the cycles, and each other at least %llu%%",
+	       hang ? "hangs" : "floods the device", (unsigned long long)(w[0].cycles * CONTEXTS * 100 / total),
+	       (unsigned long long)(least * CONTEXTS * 100 / total));
 	EXPECT_LE(total / CONTEXTS * 8 / 10, least);
 	for (n = 0; n < CONTEXTS; n++)
 		close(w[n].fd);

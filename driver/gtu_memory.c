@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Memory of regions: pins user pages and maps memory for DMA. */
 #include <linux/hugetlb_inline.h>
+#include <linux/kmemleak.h>
 #include <linux/mman.h>
 #include <linux/module.h>
 #include <linux/sched/mm.h>
@@ -367,6 +368,7 @@ void gtu_region_free(struct gtu_ctx *ctx, struct gtu_region *r, bool quiesced)
 		}
 		if (r->extent)
 			gtu_extent_leak(r->extent);
+		kmemleak_not_leak(r);
 		return;
 	}
 	if (r->attach)

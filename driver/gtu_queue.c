@@ -3,6 +3,7 @@
  * Queues: allocation of rings, creation, destruction, reset, cancellation and
  * resume.
  */
+#include <linux/kmemleak.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 
@@ -288,8 +289,11 @@ void gtu_queue_kill(struct gtu_queue *q, bool quiesced)
 	up_write(&gtu->map_lock);
 	gtu_queue_unmap(q);
 	gtu_user_uncharge(gtu, q->ctx->uid, GTU_USER_QUEUES, 1);
-	if (!quiesced)
+	if (!quiesced) {
+		kmemleak_not_leak(q->sq.sgt);
+		kmemleak_not_leak(q->cq.sgt);
 		return;
+	}
 	gtu_ring_free(gtu, &q->sq);
 	gtu_ring_free(gtu, &q->cq);
 	ida_free(&gtu->queue_ids, q->id);

@@ -26,6 +26,8 @@ nm -D --defined-only "$bin/libgtu.so" | sed 's/@.*//' | awk 'NR == FNR { paper[$
 empty "each name of the papers is an alias of a gtu_ function" differ
 needs gcc
 echo '#include <gtu/gtu.h>' | gcc -DGTU_NO_PAPER_NAMES -E -I"$root/include" - >plain.i
+echo '#include <gtu/gtu.h>' | gcc -E -I"$root/include" - >papers.i
+says "gtu.h has the names of the papers" '\b(load_iru|push_vert|weaver_reg)\b' papers.i
 lacks "GTU_NO_PAPER_NAMES leaves out the names of the papers" '\b(load_iru|push_vert|weaver_reg)\b' plain.i
 
 always

@@ -193,10 +193,10 @@ check "gtu run reads the counters of the unit" gtu run bfs --json run.json <(pri
 says "the JSON of gtu run has the counters of the unit" '"rows": 0' run.json
 
 check "the generator makes a graph" gtu --quiet generate ring --vertices 100 ring.gtu
-check "the graph of the generator has the components of the reference code" gtu run cc ring.gtu --verify --json cc.json
+verified "the graph of the generator has the components of the reference code" gtu run cc ring.gtu --verify --json cc.json
 printf 'x 5 6\ny 6 7\nz 5 7\n' >g.third
 prints "the reader reads a graph" '\b3 vertices' gtu stat g.third
-check "gtu run --verify accepts the values of the algorithm" gtu run outdegrees ring.gtu --unit none --verify --output degrees.txt
+verified "gtu run --verify accepts the values of the algorithm" gtu run outdegrees ring.gtu --unit none --verify --output degrees.txt
 says "the last vertex of the ring has two edges" '^99 2$' degrees.txt
 prints "gtu run --help succeeds" '^  outdegrees +edges that leave each vertex$' gtu run --help
 finish

@@ -95,7 +95,7 @@ says "gtu top prints a program's jobs and memory" "^  42 +bfs +0.0% +0 +20 +100 
 says "gtu top prints a program that is not counted" "^  7 +old +- +- +- +200 KiB +8 KiB$" "$out"
 holds "gtu top prints an open file once" [ "$(grep -c ' bfs ' "$out")" -eq 1 ]
 check "gtu top writes programs as JSON" gtu top --json clients.json --interval 0.05
-says "the JSON has the programs" '"client_id": 1' clients.json
+json "the JSON has the programs" clients.json 'sorted((c["pid"], c["process"], c.get("jobs", 0), c.get("cycles", 0), c["memory_kib"], c["aperture_kib"]) for c in d["devices"][0]["clients"]) == [(7, "old", 0, 0, 200, 8), (42, "bfs", 20, 5000, 100, 8)]'
 
 # rates are the differences between two samples, divided by the seconds in the JSON output
 cat >rates.py <<'END'
@@ -107,6 +107,7 @@ def near(got, want):
 u = g["units"]
 assert g["name"] == "gtu0" and g["queues"] == 3 and g["contexts"] == 3 and not g["reset"]
 grown = float(sys.argv[1])
+assert 0.05 <= s < 60, s
 for unit in ("scu", "iru", "peg", "wvr"):
     near(u[unit]["jobs_per_second"], 100 * grown / s)
     near(u[unit]["busy"], 1000000 * grown / s / 1e8)

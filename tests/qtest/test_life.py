@@ -8,7 +8,7 @@ from suite import refused, test, test_on
 from test_jobs import data, stream
 from test_registers import check_reset_values
 
-BATCH, PIECE = 250, 8 << 20
+BATCH, PIECE = 250, 24 << 20
 
 
 def batch(g, q, source=SOURCE, target=TARGET, piece=PIECE):
@@ -116,14 +116,14 @@ def memory_unmapped_during_job():
         g = Gtu(m)
         q = g.start()
         there = other.bars[4]
-        batch(g, q, target=there)
+        batch(g, q, target=there, piece=8 << 20)
         assert m.read(there, 4096) == b"\x5a" * 4096
         other.command(0)
         wait("a DMA error", lambda: [c for i in range(BATCH) for c in [q.completion(i)] if c and c.status == DMA])
         wait("the last of the batch", lambda: q.completion(BATCH - 1)).expect(DMA, operand=1)
         q.head = BATCH
         other.command(MEMORY)
-        m.fill(there, PIECE, 0x22)
+        m.fill(there, 8 << 20, 0x22)
         time.sleep(0.02)
         assert m.read(there, 65536) == b"\x22" * 65536
         a, b = g.region(SOURCE, 4096, READ), g.region(there, 4096)
@@ -196,6 +196,7 @@ def two_devices():
             other.r32(0x6000)
             assert other.r32(ERROR) and not g.r32(ERROR)
             reset()
+        assert not q.completion(BATCH - 1), "the batch ended too early for this check"
         wait("the last of the batch", lambda: q.completion(BATCH - 1)).expect(OK)
         assert not g.message(0), "the other device's interrupt"
         g.w32(RESET, RESET_KEY)

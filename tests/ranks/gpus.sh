@@ -43,6 +43,7 @@ exits 0 "gtu bench gpu compares one, two and three cards" gtu --quiet bench gpu 
 	--sssp-sources 1 --iterations 2 --verify --json bench.json
 json "it has four algorithms over each, with the formula's bytes" bench.json '[r["cards"] for r in d["cards"][::4]] == [1, 2, 3]' \
 	'all(r["formula_bytes"] == 0 or r["bytes"] <= r["formula_bytes"] for r in d["cards"])' \
+	'all(r["bytes"] > 0 for r in d["cards"] if r["cards"] > 1)' \
 	'[r["bytes"] for r in d["cards"] if r["algorithm"] == "pr"] == [0, 2 * 8 * 128, 2 * 2 * 8 * 128]' \
 	'all(0 < r["seconds"] < r["whole_seconds"] and r["exchange_seconds"] < r["seconds"] for r in d["cards"])' \
 	'all((r["exchange_seconds"] > 0) == (r["cards"] > 1) for r in d["cards"] if r["algorithm"] != "cc")' \
@@ -54,6 +55,7 @@ json "it has the graph of two cards by both ways" weak.json \
 	'[(r["graph"], r["cards"], r["link"]) for r in d["cards"][4::4]] == [("rule:7:6", 2, "host memory"), ("rule:7:6", 2, "NCCL 2.28.9")]' \
 	'all(r["scaling"] == "weak" and r["base_cards"] == 1 for r in d["cards"])' \
 	'all(abs(r["efficiency"] * 2 - r["ratio"]) < 1e-9 for r in d["cards"][4:])' \
+	'all(abs(r["ratio"] * b["edges_per_second"] / r["edges_per_second"] - 1) < 1e-6 for i in (4, 8) for b, r in zip(d["cards"][:4], d["cards"][i:i + 4]))' \
 	'[r["algorithm"] for r in d["cards"][:4]] == ["bfs", "pr", "bc", "kc"]'
 exits 2 "--exchange has known ways" gtu bench gpu --device cuda:0,1 --exchange pigeons
 exits 2 "--weak is for several cards" gtu bench gpu --device cuda:0 --weak rule:6

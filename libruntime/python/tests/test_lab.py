@@ -32,6 +32,7 @@ class Lab(unittest.TestCase):
     def test_settings_reach_the_machine(self):
         lab = gtu.lab("emogi", figure=8, scale=8, **{"link.round_trip": "1600 ns"})
         self.assertEqual(lab.json["set"], ["link.round_trip=1600 ns"])
+        self.assertNotEqual([r.ours for r in lab.rows], [r.ours for r in gtu.lab("emogi", figure=8, scale=8).rows])
 
     def test_tables_and_graphs(self):
         with tempfile.TemporaryDirectory() as folder:

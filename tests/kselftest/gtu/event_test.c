@@ -136,16 +136,13 @@ TEST_F(event, eventfd_replaced_all_the_time)
 TEST_F(event, eventfd_beside_wait)
 {
 	struct waiter w;
-	uint64_t start;
 
 	ASSERT_EQ(0, set_eventfd(&self->q, self->efd));
 	arm(&self->q, 0);
 	start_waiter(&w, &self->q, 5, now_ns() + 20 * SECOND);
 	EXPECT_EQ(0, counted(self->efd));
-	start = now_ns();
 	submit(&self->q, &NO_JOB);
 	EXPECT_EQ(POLLIN, polled(self->efd, 10000));
-	EXPECT_GT(10 * SECOND, now_ns() - start);
 	while (self->q.submitted <= 5)
 		submit(&self->q, &NO_JOB);
 	EXPECT_EQ(0, join_waiter(&w));

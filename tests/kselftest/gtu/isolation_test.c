@@ -309,7 +309,7 @@ TEST_F(isolation, through_proc)
 {
 	struct side *a = &self->a;
 	char *at[3] = { (char *)a->q.sq, (char *)a->q.cq, (char *)a->q.db };
-	int mem = open("/proc/self/mem", O_RDWR), pipes[2], i;
+	int mem = open("/proc/self/mem", O_RDWR), pipes[2], reached, i;
 	char word[8] = "";
 	pid_t child;
 
@@ -330,8 +330,12 @@ TEST_F(isolation, through_proc)
 	child = fork();
 	if (!child) {
 		struct iovec local = { word, 8 }, remote;
-		int reached = 0;
 
+		/* ordinary memory */
+		remote = (struct iovec){ word, 8 };
+		if (process_vm_readv(getppid(), &local, 1, &remote, 1, 0) != 8)
+			_exit(77);
+		reached = 0;
 		for (i = 0; i < 3; i++) {
 			remote = (struct iovec){ at[i], 8 };
 			reached += process_vm_readv(getppid(), &local, 1, &remote, 1, 0) >= 0;
@@ -339,8 +343,11 @@ TEST_F(isolation, through_proc)
 		}
 		_exit(reached);
 	}
-	EXPECT_EQ(0, child_end(child));
+	reached = child_end(child);
 	EXPECT_EQ(0u, a->q.status->sq_head);
+	if (reached == 77)
+		SKIP(return, "a process cannot read its parent's memory here");
+	EXPECT_EQ(0, reached);
 }
 
 /*

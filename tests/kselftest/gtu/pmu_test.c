@@ -116,14 +116,17 @@ TEST_F(pmu, arguments)
 
 	ASSERT_LE(0, cpu);
 	/* not of a task, and without samples */
-	EXPECT_GT(0, event_open(self->folder, "scu_jobs", 0, -1, 0));
-	EXPECT_GT(0, event_open(self->folder, "scu_jobs", -1, cpu, 1000));
+	EXPECT_EQ(-EINVAL, event_open(self->folder, "scu_jobs", 0, -1, 0));
+	EXPECT_EQ(-EINVAL, event_open(self->folder, "scu_jobs", -1, cpu, 1000));
 	/* no such unit, counter or bit */
 	a.type = (uint32_t)number_in(self->folder, "type");
-	for (a.config = 0; a.config < 1ull << 40; a.config = a.config ? a.config << 8 | 0xf9 : 0xf9)
-		EXPECT_GT(0, syscall(SYS_perf_event_open, &a, -1, cpu, -1, 0));
+	for (a.config = 0; a.config < 1ull << 40; a.config = a.config ? a.config << 8 | 0xf9 : 0xf9) {
+		EXPECT_EQ(-1, syscall(SYS_perf_event_open, &a, -1, cpu, -1, 0));
+		EXPECT_EQ(EINVAL, errno);
+	}
 	a.config = 0x3f01;
-	EXPECT_GT(0, syscall(SYS_perf_event_open, &a, -1, cpu, -1, 0));
+	EXPECT_EQ(-1, syscall(SYS_perf_event_open, &a, -1, cpu, -1, 0));
+	EXPECT_EQ(EINVAL, errno);
 	/* the kernel asks every driver for a type that no driver has */
 	a.type = INT32_MAX;
 	a.config = 0;

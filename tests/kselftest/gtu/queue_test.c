@@ -312,10 +312,19 @@ TEST_F(queue, wait_ends_with_the_queue)
 /* A user who writes a wrong ARM index delays only waits on the same queue. */
 TEST_F(queue, arm_by_hand)
 {
-	struct waiter w;
+	struct waiter w, on_other;
+	struct queue other;
+	uint64_t start;
 
+	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &other));
 	start_waiter(&w, &self->q, 0, now_ns() + 10 * SECOND);
 	*(volatile uint32_t *)(self->q.db + GTU_DB_ARM) = 1000;
+	start_waiter(&on_other, &other, 0, now_ns() + 10 * SECOND);
+	start = now_ns();
+	submit(&other, &NO_JOB);
+	EXPECT_EQ(0, join_waiter(&on_other));
+	/* the watchdog would take a second */
+	EXPECT_GT(SECOND / 2, on_other.returned_ns - start);
 	submit(&self->q, &NO_JOB);
 	EXPECT_EQ(0, join_waiter(&w));
 }
@@ -354,16 +363,18 @@ TEST_F(queue, error_and_reset)
 
 TEST_F(queue, reset_in_flight)
 {
+	unsigned int i, in_flight = 0;
 	struct gtu_hw_cpl c;
-	unsigned int i;
 
 	for (i = 0; i < 20; i++) {
 		submit_long(&self->q, self->key, BYTES / 2);
+		in_flight += !completed(&self->q, self->q.submitted - 1);
 		ASSERT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_RESET));
 		ASSERT_EQ(GTU_CPL_OK, run(&self->q, &NO_JOB, &c));
 		ASSERT_EQ(0, c.sq_index);
 		ASSERT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_RESET));
 	}
+	EXPECT_LT(0u, in_flight);
 }
 
 /* Many contexts run jobs concurrently, each with its own memory and results. */

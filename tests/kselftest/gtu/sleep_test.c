@@ -574,6 +574,8 @@ TEST_F_TIMEOUT(sleep, stuck_job_is_cancelled, 120)
 		EXPECT_EQ(0, take(&self->q, &c));
 		/* the other stream waits for the same unit: on a slow host, the device ends this one first */
 		EXPECT_TRUE(c.status == GTU_CPL_CANCELED || c.status == GTU_CPL_STALLED);
+		EXPECT_EQ(0, take(&other, &c));
+		EXPECT_EQ(GTU_CPL_CANCELED, c.status);
 	} else {
 		EXPECT_EQ(GTU_QUEUE_DISABLED, queue_state(&self->q));
 		EXPECT_EQ(0, queue_call(&self->q, GTU_IOCTL_QUEUE_RESET));

@@ -402,7 +402,7 @@ TEST(bfs_pushes_to_the_last)
 {
 	struct gtu_graph *g = generate((struct gtu_generate_options){ .kind = GTU_GEN_UNIFORM, .n = 1 << 15, .degree = 16 });
 
-	reads_lists(&gpu_algorithms[0], g, 0, 24 * g->n);
+	reads_lists(&gpu_algorithms[0], g, g->n, 24 * g->n);
 }
 
 /* Over the link, too, a large bucket is pulled by the vertices that are left, so that less than the list is read. */
@@ -416,7 +416,7 @@ TEST(sssp_pulls_lists)
 
 		for (uint64_t i = 0; i < g->m; i++)
 			((uint32_t *)g->weight)[i] += 7;
-		reads_lists(&gpu_algorithms[1], g, 0, 4 * g->m * 19 / 20);
+		reads_lists(&gpu_algorithms[1], g, g->n, 4 * g->m * 19 / 20);
 	}
 }
 
@@ -425,7 +425,7 @@ TEST(bfs_shares_lines)
 {
 	struct gtu_graph *g = generate((struct gtu_generate_options){ .kind = GTU_GEN_KRONECKER, .scale = 14, .degree = 16 });
 
-	reads_lists(&gpu_algorithms[0], g, 0, 32 * g->n * 9 / 10);
+	reads_lists(&gpu_algorithms[0], g, g->n, 32 * g->n * 9 / 10);
 }
 
 /*

@@ -249,7 +249,7 @@ TEST(names_of_lists)
 	FAILS(gtu_open("model,cuda:0", &d, &err), GTU_ERR_UNSUPPORTED, "GPUs alone or no GPU");
 	FAILS(gtu_open("model,/dev/no-such", &d, &err), GTU_ERR_FAIL, "/dev/no-such");
 	FAILS(gtu_open("model,model:colour=1", &d, &err), GTU_ERR_USAGE, "colour");
-	FAILS(gtu_open("model,", &d, &err), GTU_ERR_USAGE, "");
+	FAILS(gtu_open("model,", &d, &err), GTU_ERR_USAGE, "there is no device \"model,\"");
 }
 
 TEST(a_list_runs_whole_algorithms_only)
@@ -258,6 +258,7 @@ TEST(a_list_runs_whole_algorithms_only)
 	struct gtu_algorithm_options opt = { .unit = GTU_WITH_SCU, .end_vertex = 10, .first_vertex = 1 };
 	uint64_t *value = test_alloc(g->n, 8), counter[GTU_UREG_COUNTERS];
 	const struct edges paths = ladder(530);
+	struct edges ends = edges(100, 18);
 	struct gtu_device *d = list_of(0);
 	struct gtu_region region;
 	struct gtu_queue *q;
@@ -277,12 +278,18 @@ TEST(a_list_runs_whole_algorithms_only)
 	opt.source_count = 0;
 	opt.source = 100;
 	FAILS(gtu_bfs(d, g, &opt, value, NULL, &err), GTU_ERR_USAGE, "out of range");
-	/* counters are sums over the devices */
-	opt.source = 0;
-	OK(gtu_counters(d, GTU_UNIT_SCU, true, counter, &err));
-	OK(gtu_bfs(d, g, &opt, value, NULL, &err));
-	OK(gtu_counters(d, GTU_UNIT_SCU, false, counter, &err));
-	CHECK(counter[GTU_SCU_C_JOBS] > 0);
+	/* counters are sums over the devices: each search stays within the vertices of one */
+	for (uint64_t v = 0; v < 9; v++) {
+		add_edge(&ends, v, v + 1);
+		add_edge(&ends, 90 + v, 91 + v);
+	}
+	g = from_edges(ends.n, ends.m, ends.src, ends.dst, GTU_UNDIRECTED, 4);
+	for (opt.source = 0; opt.source < 100; opt.source += 99) {
+		OK(gtu_counters(d, GTU_UNIT_SCU, true, counter, &err));
+		OK(gtu_bfs(d, g, &opt, value, NULL, &err));
+		OK(gtu_counters(d, GTU_UNIT_SCU, false, counter, &err));
+		CHECKF(counter[GTU_SCU_C_JOBS] > 0, "no job of the search from vertex %" PRIu64, opt.source);
+	}
 }
 
 TEST(interruption_ends_all_ranks)

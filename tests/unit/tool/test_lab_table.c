@@ -217,6 +217,8 @@ TEST(rows_are_read_back_from_json)
 
 		CHECKF(a->figure == b->figure && a->rule == b->rule && !strcmp(a->what, b->what) && !strcmp(a->graph, b->graph) &&
 		       !strcmp(a->curve, b->curve) && !strcmp(lab_row_paper(a).text, lab_row_paper(b).text), "row %u", i);
+		CHECKF(a->ours == b->ours && (a->null == b->null || isnan(a->null)) && (a->high == b->high || isnan(a->high)),
+		       "row %u: %.17g, not %.17g", i, b->ours, a->ours);
 		CHECKF(!strcmp(lab_row_verdict(&t, a), lab_row_verdict(&back, b)) && !strcmp(lab_row_reason(&t, a), lab_row_reason(&back, b)),
 		       "row %u: '%s', '%s'", i, lab_row_verdict(&back, b), lab_row_reason(&back, b));
 	}

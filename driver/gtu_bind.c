@@ -19,6 +19,8 @@ static void gtu_irqs_free(struct gtu_device *gtu)
 			continue;
 		irq_update_affinity_hint(gtu->vector[i].irq, NULL);
 		free_cpumask_var(gtu->vector[i].cpus);
+		disable_irq(gtu->vector[i].irq);
+		gtu_interrupt_unpause(&gtu->vector[i]);
 		free_irq(gtu->vector[i].irq, &gtu->vector[i]);
 		gtu->vector[i].irq = 0;
 	}
@@ -33,9 +35,12 @@ void gtu_irqs_disable(struct gtu_device *gtu)
 {
 	unsigned int i;
 
-	for (i = 0; i < gtu->vectors; i++)
-		if (gtu->vector[i].irq)
-			disable_irq(gtu->vector[i].irq);
+	for (i = 0; i < gtu->vectors; i++) {
+		if (!gtu->vector[i].irq)
+			continue;
+		disable_irq(gtu->vector[i].irq);
+		gtu_interrupt_unpause(&gtu->vector[i]);
+	}
 }
 
 /**

@@ -168,6 +168,14 @@ void gtu_ctx_usage(struct gtu_ctx *ctx, struct gtu_usage *usage, bool now)
 	mutex_unlock(&ctx->usage_lock);
 }
 
+/* Any number of cycles as nanoseconds: a faulty device gives any. */
+static u64 gtu_cycles_ns(u64 cycles, u64 clock_hz)
+{
+	u64 rest, seconds = div64_u64_rem(cycles, clock_hz, &rest);
+
+	return seconds * NSEC_PER_SEC + mul_u64_u64_div_u64(rest, NSEC_PER_SEC, clock_hz);
+}
+
 /**
  * gtu_show_fdinfo() - describe what a file uses
  * @m: text of /proc/PID/fdinfo
@@ -190,7 +198,7 @@ void gtu_show_fdinfo(struct seq_file *m, struct file *file)
 		seq_printf(m, "drm-pdev:\t%s\n", dev_name(gtu->parent));
 	if (gtu->caps & GTU_CAP_CTX_COUNTERS && gtu->clock_hz) {
 		seq_printf(m, "drm-engine-gtu:\t%llu ns\n",
-			   mul_u64_u64_div_u64(usage.cycles, NSEC_PER_SEC, gtu->clock_hz));
+			   gtu_cycles_ns(usage.cycles, gtu->clock_hz));
 		seq_printf(m, "drm-cycles-gtu:\t%llu\n", usage.cycles);
 		seq_printf(m, "drm-maxfreq-gtu:\t%llu Hz\n", gtu->clock_hz);
 		seq_printf(m, "gtu-jobs:\t%llu\n", usage.jobs);

@@ -226,9 +226,9 @@ int gtu_device_add(struct gtu_device *gtu)
  */
 void gtu_device_remove(struct gtu_device *gtu)
 {
+	gtu_pmu_detach(gtu);	/* reads the counters once more */
 	gtu_set_dead(gtu);
 	gtu_debugfs_remove(gtu);
-	gtu_pmu_detach(gtu);
 	cdev_device_del(&gtu->cdev, &gtu->dev);
 	gtu_contexts_end(gtu);
 	/*

@@ -19,6 +19,7 @@ GTU_IMPORT_DMA_BUF();
  * Several devices may have the buffer mapped. Explicit syncs, not map calls,
  * transfer ownership.
  */
+#define GTU_REMAP_MS	100	/* until memory is mapped again after a failure */
 #define GTU_EXPORT_ATTRS DMA_ATTR_SKIP_CPU_SYNC
 
 /* An attached importer, with its own table of the pages. */
@@ -251,7 +252,7 @@ static int gtu_import_error(long error)
 struct gtu_moving {
 	struct gtu_ctx *ctx;
 	struct gtu_region *region;
-	struct work_struct remap;
+	struct delayed_work remap;
 	bool ending;
 };
 
@@ -286,7 +287,7 @@ static void gtu_import_unmap(struct gtu_ctx *ctx, struct gtu_region *r)
 
 static void gtu_import_remap(struct work_struct *work)
 {
-	struct gtu_moving *m = container_of(work, struct gtu_moving, remap);
+	struct gtu_moving *m = container_of(to_delayed_work(work), struct gtu_moving, remap);
 	struct dma_resv *resv = m->region->attach->dmabuf->resv;
 	int inside = gtu_enter(m->ctx), ret = 0;
 
@@ -295,8 +296,14 @@ static void gtu_import_remap(struct work_struct *work)
 	dma_resv_lock(resv, NULL);
 	if (!m->ending && !m->region->sgt) {
 		ret = gtu_import_map(m->ctx, m->region);
-		if (!ret)
+		if (!ret) {
 			ret = gtu_region_restore(m->ctx, m->region);
+			if (ret)
+				gtu_import_unmap(m->ctx, m->region);
+		}
+		/* an exporter moves memory when there is little of it */
+		if (ret == -ENOMEM)
+			schedule_delayed_work(&m->remap, msecs_to_jiffies(GTU_REMAP_MS));
 	}
 	dma_resv_unlock(resv);
 	gtu_leave(m->ctx, inside);
@@ -325,7 +332,7 @@ static void gtu_import_moved(struct dma_buf_attachment *attach)
 	 * stored: the exporter can move the memory before dma_buf_dynamic_attach() returns.
 	 */
 	if (m->region->key)
-		schedule_work(&m->remap);
+		mod_delayed_work(system_wq, &m->remap, 0);
 }
 
 /**
@@ -339,7 +346,7 @@ void gtu_import_resume(struct gtu_ctx *ctx)
 	lockdep_assert_held(&ctx->lock);
 	for_each_set_bit(slot, ctx->used, ctx->slots)
 		if (ctx->region[slot] && ctx->region[slot]->moving)
-			schedule_work(&ctx->region[slot]->moving->remap);
+			mod_delayed_work(system_wq, &ctx->region[slot]->moving->remap, 0);
 }
 
 static const struct dma_buf_attach_ops gtu_import_ops = {
@@ -419,7 +426,7 @@ static int gtu_import_attach_moving(struct gtu_ctx *ctx, struct gtu_region *r,
 		return -ENOMEM;
 	m->ctx = ctx;
 	m->region = r;
-	INIT_WORK(&m->remap, gtu_import_remap);
+	INIT_DELAYED_WORK(&m->remap, gtu_import_remap);
 	attach = dma_buf_dynamic_attach(dmabuf, ctx->gtu->parent, &gtu_import_ops, m);
 	if (IS_ERR(attach)) {
 		kfree(m);
@@ -509,7 +516,7 @@ void gtu_import_free(struct gtu_region *r)
 		if (r->sgt)
 			gtu_import_unmap(m->ctx, r);
 		dma_resv_unlock(dmabuf->resv);
-		cancel_work_sync(&m->remap);
+		cancel_delayed_work_sync(&m->remap);
 	} else if (r->sgt) {
 		dma_buf_unmap_attachment_unlocked(r->attach, r->sgt, r->dir);
 	}

@@ -80,8 +80,12 @@ struct gtu_vector {
 	bool has_ring;
 	u32 ring;			/* event ring number */
 	cpumask_var_t cpus;		/* whose queues it serves */
-	spinlock_t lock;		/* protects head */
+	spinlock_t lock;		/* protects all below */
 	u32 head;			/* free-running */
+	unsigned long window;		/* jiffies in which count interrupts came */
+	unsigned int count;
+	int paused;			/* disabled until the next jiffy: Linux irq, or 0 */
+	struct delayed_work resume;
 	__le32 *event;
 	dma_addr_t event_dma;
 };
@@ -200,6 +204,7 @@ struct gtu_device {
 	bool peers_stopped;		/* none may be mapped */
 
 	struct delayed_work watchdog;	/* runs while there are waiters */
+	u32 hang_next;			/* of the watchdog: where its next check for hangs begins */
 	struct ratelimit_state dump_limit;
 	struct mutex dump_lock;		/* held while a dump is written; protects the next three */
 	struct list_head dump;		/* pages of text, until dump_work takes them */
@@ -422,6 +427,8 @@ extern struct platform_driver gtu_platform_driver;
 #define GTU_MBOX_QUERY(gtu, epoch, cmd, result, ...)                                               \
 	gtu_mbox_query(gtu, epoch, cmd, (const u64 [GTU_MBOX_ARGS]) { __VA_ARGS__ }, result)
 u64 gtu_scaled(u64 time);
+u64 gtu_scaled_us(unsigned int ms);
+unsigned long gtu_scaled_jiffies(unsigned int ms);
 int gtu_hw_identify(struct gtu_device *gtu, u64 regs_bytes, u64 doorbells_bytes);
 void gtu_fdt_read(struct gtu_device *gtu);
 int gtu_mbox_locked(struct gtu_device *gtu, u32 cmd, const u64 *arg);
@@ -465,7 +472,7 @@ int gtu_hw_restart(struct gtu_device *gtu);
 /* gtu_event.c */
 void gtu_queue_doorbell(struct gtu_queue *q, u32 reg, u32 value);
 void gtu_queue_request(struct gtu_queue *q, u32 index, bool stream);
-void gtu_queue_notify_files(struct gtu_queue *q);
+void gtu_queue_notify_locked(struct gtu_queue *q);
 void gtu_queue_notify(struct gtu_queue *q);
 void gtu_queue_dropped(struct gtu_queue *q);
 void gtu_queue_dead(struct gtu_queue *q);
@@ -474,6 +481,7 @@ int gtu_events_alloc(struct gtu_device *gtu);
 void gtu_events_free(struct gtu_device *gtu);
 int gtu_events_enable(struct gtu_device *gtu);
 irqreturn_t gtu_interrupt(int irq, void *arg);
+void gtu_interrupt_unpause(struct gtu_vector *v);
 u32 gtu_event_ring_here(struct gtu_device *gtu);
 int gtu_queue_wait(struct gtu_queue *q, u32 index, const u32 *record, u64 deadline_ns, u32 *tail,
 		   u32 *state);

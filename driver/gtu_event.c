@@ -5,6 +5,8 @@
  * all of it is the state under a queue's wait_lock.
  */
 #include <linux/eventfd.h>
+#include <linux/interrupt.h>
+#include <linux/module.h>
 #include <linux/poll.h>
 #include <linux/sched/signal.h>
 #include <linux/smp.h>
@@ -22,6 +24,10 @@
 #define GTU_WAIT_SLICE_NS	(100 * NSEC_PER_MSEC)
 #define GTU_WAIT_SLICE_MAX_NS	NSEC_PER_SEC
 
+static unsigned int interrupt_rate = 100000;
+module_param(interrupt_rate, uint, 0644);
+MODULE_PARM_DESC(interrupt_rate, "Maximum number of interrupts per second and vector; 0: no limit");
+
 /**
  * gtu_queue_doorbell() - write a register of the queue's doorbell page
  * @q: the queue
@@ -37,14 +43,8 @@ void gtu_queue_doorbell(struct gtu_queue *q, u32 reg, u32 value)
 		writel(value, gtu_doorbell(q, reg));
 }
 
-/**
- * gtu_queue_notify_files() - signal an event of the queue, or its end
- * @q: the queue
- *
- * Signals the eventfd and the readers of the file. Called under wait_lock,
- * also in interrupt context.
- */
-void gtu_queue_notify_files(struct gtu_queue *q)
+/* Signal an event of the queue, or its end, to the eventfd and the readers of the file. */
+static void gtu_queue_notify_files(struct gtu_queue *q)
 {
 	struct gtu_ctx *ctx = q->ctx;
 
@@ -66,11 +66,15 @@ void gtu_queue_notify_files(struct gtu_queue *q)
 		wake_up_poll(&ctx->event_wait, EPOLLIN | EPOLLRDNORM);
 }
 
-/*
- * Wake everyone who waits for the queue. The device has one ARM for each queue:
- * if it served a waiter, arm the queue again for the user's request.
+/**
+ * gtu_queue_notify_locked() - signal an event of the queue, or its end
+ * @q: the queue
+ *
+ * Wakes everyone who waits for the queue. The device has one ARM for each queue:
+ * if it served a waiter, arm the queue again for the user's request. Called under
+ * wait_lock, also in interrupt context.
  */
-static void gtu_queue_notify_locked(struct gtu_queue *q)
+void gtu_queue_notify_locked(struct gtu_queue *q)
 {
 	lockdep_assert_held(&q->wait_lock);
 	q->events++;
@@ -79,7 +83,7 @@ static void gtu_queue_notify_locked(struct gtu_queue *q)
 		q->requested = (s32)(le32_to_cpu(READ_ONCE(q->status->cq_tail)) -
 				     q->request_index) <= 0 &&
 			       le32_to_cpu(READ_ONCE(q->status->state)) == GTU_QUEUE_ENABLED;
-		/* Waiters see that armed is false, and arm for themselves. */
+		/* Waiters see that events differs, and arm for themselves. */
 		if (q->requested)
 			gtu_queue_doorbell(q, GTU_DB_ARM, q->request_index);
 	}
@@ -199,6 +203,130 @@ void gtu_queues_wake(struct gtu_device *gtu)
 	spin_unlock_irqrestore(&gtu->ctx_lock, flags);
 }
 
+static void gtu_errors(struct gtu_device *gtu)
+{
+	u32 error = gtu_rd(gtu, GTU_REG_ERROR);
+	u64 info;
+
+	if (error == GTU_ALL_ONES)
+		gtu_alive(gtu);
+	if (error == GTU_ALL_ONES || !error)
+		return;
+	info = gtu_rd64(gtu, GTU_REG_ERROR_INFO);
+	gtu_wr(gtu, GTU_REG_ERROR, error);
+	/* Users can provoke all errors but GTU_ERROR_DMA at any rate. */
+	if (error & GTU_ERROR_DMA)
+		dev_err_ratelimited(gtu->parent,
+				    "the device reports a DMA error: first address %#llx\n", info);
+	else
+		dev_dbg(gtu->parent, "the device reports errors: %#x, first info %#llx\n", error,
+			info);
+}
+
+static unsigned int gtu_events(struct gtu_vector *v)
+{
+	struct gtu_device *gtu = v->gtu;
+	unsigned long flags;
+	unsigned int n;
+	u32 word;
+
+	/*
+	 * Handle at most one ring of events: a faulty device must not hog the
+	 * CPU.
+	 */
+	spin_lock_irqsave(&v->lock, flags);
+	for (n = 0; n < GTU_EVENTS; n++) {
+		word = le32_to_cpu(READ_ONCE(v->event[v->head & (GTU_EVENTS - 1)]));
+		if (!(word & GTU_EVENT_PHASE) == !(v->head & GTU_EVENTS))
+			break;
+		/* The device writes the completion before its event. */
+		dma_rmb();
+		gtu_queue_event(gtu, word);
+		v->head++;
+	}
+	if (n)
+		gtu_wr(gtu, GTU_REG_EVENT_HEAD(v->ring), v->head);
+	spin_unlock_irqrestore(&v->lock, flags);
+	return n;
+}
+
+/* Handle what a vector reports. Returns the number of events. */
+static unsigned int gtu_vector_handle(struct gtu_vector *v)
+{
+	/* also if there are events: with one vector, the edges of both can be one */
+	if (v->errors)
+		gtu_errors(v->gtu);
+	return v->has_ring ? gtu_events(v) : 0;
+}
+
+static void gtu_interrupt_resume(struct work_struct *work)
+{
+	struct gtu_vector *v = container_of(to_delayed_work(work), struct gtu_vector, resume);
+	int irq;
+
+	spin_lock_irq(&v->lock);
+	irq = v->paused;
+	v->paused = 0;
+	spin_unlock_irq(&v->lock);
+	enable_irq(irq);
+	/* an emulated interrupt can get lost while it is masked */
+	gtu_vector_handle(v);
+}
+
+/*
+ * Users cause interrupts by writing to doorbells, at any rate and on the CPU of
+ * somebody else. Disable the vector until the next jiffy if they are too many. Its
+ * events are delayed, not lost.
+ */
+static void gtu_interrupt_limit(struct gtu_vector *v, int irq)
+{
+	unsigned int rate = READ_ONCE(interrupt_rate);
+
+	spin_lock(&v->lock);
+	if (v->window != jiffies) {
+		v->window = jiffies;
+		v->count = 0;
+	}
+	if (rate && ++v->count > rate / HZ && !v->paused) {
+		v->paused = irq;
+		disable_irq_nosync(irq);
+		schedule_delayed_work(&v->resume, 1);
+	}
+	spin_unlock(&v->lock);
+}
+
+/**
+ * gtu_interrupt_unpause() - end the pause of a vector with too many interrupts
+ * @v: the vector, whose interrupt is also disabled by the caller
+ */
+void gtu_interrupt_unpause(struct gtu_vector *v)
+{
+	if (cancel_delayed_work_sync(&v->resume)) {
+		enable_irq(v->paused);
+		v->paused = 0;
+	}
+}
+
+/**
+ * gtu_interrupt() - handle the interrupt of a vector
+ * @irq: Linux irq
+ * @arg: struct gtu_vector
+ *
+ * Return: IRQ_HANDLED or IRQ_NONE
+ */
+irqreturn_t gtu_interrupt(int irq, void *arg)
+{
+	struct gtu_vector *v = arg;
+
+	trace_gtu_interrupt(v, gtu_vector_handle(v));
+	gtu_interrupt_limit(v, irq);
+	/*
+	 * The interrupt is not shared, and an earlier run may have handled this
+	 * edge's events.
+	 */
+	return IRQ_HANDLED;
+}
+
 /**
  * gtu_events_alloc() - allocate interrupts and event rings
  * @gtu: the device
@@ -218,6 +346,7 @@ int gtu_events_alloc(struct gtu_device *gtu)
 		v->gtu = gtu;
 		v->errors = !i;
 		spin_lock_init(&v->lock);
+		INIT_DELAYED_WORK(&v->resume, gtu_interrupt_resume);
 		if (i || gtu->vectors == 1) {
 			v->event = dma_alloc_coherent(gtu->parent, GTU_EVENTS_BYTES, &v->event_dma,
 						      GFP_KERNEL);
@@ -291,77 +420,6 @@ u32 gtu_event_ring_here(struct gtu_device *gtu)
 	return raw_smp_processor_id() % gtu->event_rings;
 }
 
-static void gtu_errors(struct gtu_device *gtu)
-{
-	u32 error = gtu_rd(gtu, GTU_REG_ERROR);
-	u64 info;
-
-	if (error == GTU_ALL_ONES)
-		gtu_alive(gtu);
-	if (error == GTU_ALL_ONES || !error)
-		return;
-	info = gtu_rd64(gtu, GTU_REG_ERROR_INFO);
-	gtu_wr(gtu, GTU_REG_ERROR, error);
-	/* Users can provoke all errors but GTU_ERROR_DMA at any rate. */
-	if (error & GTU_ERROR_DMA)
-		dev_err_ratelimited(gtu->parent,
-				    "the device reports a DMA error: first address %#llx\n", info);
-	else
-		dev_dbg(gtu->parent, "the device reports errors: %#x, first info %#llx\n", error,
-			info);
-}
-
-static unsigned int gtu_events(struct gtu_vector *v)
-{
-	struct gtu_device *gtu = v->gtu;
-	unsigned int n;
-	u32 word;
-
-	/*
-	 * Handle at most one ring of events: a faulty device must not hog the
-	 * CPU.
-	 */
-	spin_lock(&v->lock);
-	for (n = 0; n < GTU_EVENTS; n++) {
-		word = le32_to_cpu(READ_ONCE(v->event[v->head & (GTU_EVENTS - 1)]));
-		if (!(word & GTU_EVENT_PHASE) == !(v->head & GTU_EVENTS))
-			break;
-		/* The device writes the completion before its event. */
-		dma_rmb();
-		gtu_queue_event(gtu, word);
-		v->head++;
-	}
-	if (n)
-		gtu_wr(gtu, GTU_REG_EVENT_HEAD(v->ring), v->head);
-	spin_unlock(&v->lock);
-	return n;
-}
-
-/**
- * gtu_interrupt() - handle the interrupt of a vector
- * @irq: Linux irq
- * @arg: struct gtu_vector
- *
- * Return: IRQ_HANDLED or IRQ_NONE
- */
-irqreturn_t gtu_interrupt(int irq, void *arg)
-{
-	struct gtu_vector *v = arg;
-	unsigned int n = 0;
-
-	/* also if there are events: with one vector, the edges of both can be one */
-	if (v->errors)
-		gtu_errors(v->gtu);
-	if (v->has_ring)
-		n = gtu_events(v);
-	trace_gtu_interrupt(v, n);
-	/*
-	 * The interrupt is not shared, and an earlier run may have handled this
-	 * edge's events.
-	 */
-	return IRQ_HANDLED;
-}
-
 /*
  * Returns 0 if the completion is written, -EAGAIN if not yet, or the reason why
  * it never will be.
@@ -389,14 +447,22 @@ static int gtu_queue_check(struct gtu_queue *q, u32 index, u32 resets, u32 *tail
 
 /*
  * Arm an event at the lowest index that anyone waits for. @again: the last
- * request may be lost.
+ * request may be lost. Returns the event count from before, because the event can
+ * be raised at once.
+ *
+ * Every event wakes all waiters, which arm again in any order. The index of one
+ * who does not wait any more costs an event.
  */
-static void gtu_queue_arm(struct gtu_queue *q, u32 index, bool again)
+static u32 gtu_queue_arm(struct gtu_queue *q, u32 index, bool again)
 {
 	unsigned long flags;
+	u32 events;
 
 	spin_lock_irqsave(&q->wait_lock, flags);
+	events = q->events;
 	if (again || !q->armed || (s32)(index - q->arm_index) < 0) {
+		if (q->armed && (s32)(q->arm_index - index) < 0)
+			index = q->arm_index;
 		if (q->requested && (s32)(q->request_index - index) < 0)
 			index = q->request_index;
 		q->armed = true;
@@ -404,12 +470,13 @@ static void gtu_queue_arm(struct gtu_queue *q, u32 index, bool again)
 		gtu_queue_doorbell(q, GTU_DB_ARM, index);
 	}
 	spin_unlock_irqrestore(&q->wait_lock, flags);
+	return events;
 }
 
 /*
- * Arm an event at a record of the running stream. Returns the event count from
- * before, because the event can be raised at once. A queue has one such
- * request: a waiter whose request was replaced checks again after a slice.
+ * Arm an event at a record of the running stream. Returns the event count as
+ * gtu_queue_arm(). A queue has one such request: a waiter whose request was
+ * replaced checks again after a slice.
  */
 static u32 gtu_queue_arm_stream(struct gtu_queue *q, u32 record)
 {
@@ -446,17 +513,19 @@ void gtu_queue_request(struct gtu_queue *q, u32 index, bool stream)
 	gtu_queue_arm(q, index, false);
 }
 
-/* Wait condition: an event arrived, or the wait is over. */
-static bool gtu_queue_wait_done(struct gtu_queue *q, u32 index, u32 resets)
+/* Wait condition: an event arrived after gtu_queue_arm(), or the wait is over. */
+static bool gtu_queue_wait_done(struct gtu_queue *q, u32 index, u32 resets, u32 events)
 {
 	u32 tail, state;
 
-	return !READ_ONCE(q->armed) || gtu_queue_check(q, index, resets, &tail, &state) != -EAGAIN;
+	return READ_ONCE(q->events) != events ||
+	       gtu_queue_check(q, index, resets, &tail, &state) != -EAGAIN;
 }
 
-static int gtu_wait_event(struct gtu_queue *q, u32 index, u32 resets, u64 ns)
+static int gtu_wait_event(struct gtu_queue *q, u32 index, u32 resets, u32 events, u64 ns)
 {
-	return wait_event_interruptible_hrtimeout(q->wait, gtu_queue_wait_done(q, index, resets),
+	return wait_event_interruptible_hrtimeout(q->wait,
+						  gtu_queue_wait_done(q, index, resets, events),
 						  ns_to_ktime(ns));
 }
 
@@ -467,8 +536,7 @@ static int gtu_wait_stream_event(struct gtu_queue *q, u32 events, u64 ns)
 }
 
 /*
- * Wait until completion @index is written, or until @deadline_ns. An event for
- * an earlier index wakes later waiters too, which arm the queue again.
+ * Wait until completion @index is written, or until @deadline_ns.
  *
  * @record: return 0 also after the next event once that record of the running
  * stream was requested, or after one slice. The caller must check then.
@@ -493,8 +561,8 @@ static int gtu_queue_wait_loop(struct gtu_queue *q, u32 index, const u32 *record
 			events = gtu_queue_arm_stream(q, *record);
 			ret = gtu_wait_stream_event(q, events, slice);
 		} else {
-			gtu_queue_arm(q, index, again);
-			ret = gtu_wait_event(q, index, resets, slice);
+			events = gtu_queue_arm(q, index, again);
+			ret = gtu_wait_event(q, index, resets, events, slice);
 		}
 		if (ret == -ERESTARTSYS)
 			return -EINTR;
@@ -557,12 +625,12 @@ static int gtu_queues_check(struct gtu_queue **q, struct gtu_wait_entry *entry, 
 
 /* Wait condition of gtu_queue_wait_any(): an event of any of the queues, or the end. */
 static bool gtu_queues_wait_done(struct gtu_queue **q, const struct gtu_wait_entry *entry,
-				 unsigned int n, const u32 *resets)
+				 unsigned int n, const u32 *resets, const u32 *events)
 {
 	unsigned int i;
 
 	for (i = 0; i < n; i++)
-		if (gtu_queue_wait_done(q[i], entry[i].index, resets[i]))
+		if (gtu_queue_wait_done(q[i], entry[i].index, resets[i], events[i]))
 			return true;
 	return false;
 }
@@ -583,7 +651,7 @@ static bool gtu_queues_wait_done(struct gtu_queue **q, const struct gtu_wait_ent
 int gtu_queue_wait_any(struct gtu_ctx *ctx, struct gtu_queue **q, struct gtu_wait_entry *entry,
 		       unsigned int n, u64 deadline_ns, u32 *first)
 {
-	u32 resets[GTU_WAIT_MAX];
+	u32 resets[GTU_WAIT_MAX], events[GTU_WAIT_MAX];
 	bool again = false;
 	int ret = 0, at;
 	unsigned int i;
@@ -605,9 +673,9 @@ int gtu_queue_wait_any(struct gtu_ctx *ctx, struct gtu_queue **q, struct gtu_wai
 		if (now >= deadline_ns)
 			break;
 		for (i = 0; i < n; i++)
-			gtu_queue_arm(q[i], entry[i].index, again);
+			events[i] = gtu_queue_arm(q[i], entry[i].index, again);
 		ret = wait_event_interruptible_hrtimeout(ctx->event_wait,
-				gtu_queues_wait_done(q, entry, n, resets),
+				gtu_queues_wait_done(q, entry, n, resets, events),
 				ns_to_ktime(min(longest, deadline_ns - now)));
 		if (ret == -ERESTARTSYS) {
 			ret = -EINTR;

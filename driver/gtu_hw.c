@@ -18,6 +18,8 @@ static unsigned int mailbox_timeout_ms = 2000;
 module_param(mailbox_timeout_ms, uint, 0644);
 MODULE_PARM_DESC(mailbox_timeout_ms, "Milliseconds until a mailbox command that is not answered resets the device");
 
+#define GTU_DAY_MS	86400000u
+
 static unsigned int time_scale = 1;
 module_param(time_scale, uint, 0644);
 MODULE_PARM_DESC(time_scale, "Factor of all time limits, for a simulated device that is slow: 1 to 100000");
@@ -33,15 +35,37 @@ u64 gtu_scaled(u64 time)
 	return time * clamp(READ_ONCE(time_scale), 1u, 100000u);
 }
 
+/**
+ * gtu_scaled_us() - scale a time limit
+ * @ms: the limit; more than a day is a day
+ *
+ * Return: the limit to use, in microseconds
+ */
+u64 gtu_scaled_us(unsigned int ms)
+{
+	return gtu_scaled((u64)min(ms, GTU_DAY_MS) * USEC_PER_MSEC);
+}
+
+/**
+ * gtu_scaled_jiffies() - scale a time limit
+ * @ms: the limit; more than a day is a day
+ *
+ * Return: the limit to use
+ */
+unsigned long gtu_scaled_jiffies(unsigned int ms)
+{
+	return min_t(u64, gtu_scaled(msecs_to_jiffies(min(ms, GTU_DAY_MS))), MAX_JIFFY_OFFSET);
+}
+
 static int gtu_mbox_poll(struct gtu_device *gtu, u32 *status)
 {
-	/* 0 would be no limit */
-	u64 limit = (u64)max(READ_ONCE(mailbox_timeout_ms), 1u) * USEC_PER_MSEC;
 	int ret;
 
 	ret = read_poll_timeout(gtu_rd, *status,
 				*status == GTU_ALL_ONES || !(*status & GTU_MBOX_BUSY), 20,
-				gtu_scaled(limit), false, gtu, GTU_REG_MBOX_STATUS);
+				/* 0 would be no limit */
+				gtu_scaled_us(max(READ_ONCE(mailbox_timeout_ms), 1u)), false, gtu,
+				GTU_REG_MBOX_STATUS);
 	if (*status == GTU_ALL_ONES) {
 		dev_err(gtu->parent, "the device does not respond\n");
 		gtu_set_dead(gtu);
@@ -124,6 +148,9 @@ int gtu_mbox_query(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg, u
 		ret = gtu_mbox_locked(gtu, cmd, arg);
 	for (i = 0; result && !ret && i < GTU_MBOX_RESULTS; i++)
 		result[i] = gtu_rd64(gtu, GTU_REG_MBOX_RESULT(i));
+	/* it may have been removed since it answered */
+	if (!ret && result && result[GTU_MBOX_RESULTS - 1] == ~0ull)
+		ret = gtu_alive(gtu);
 	mutex_unlock(&gtu->mbox_lock);
 	return ret;
 }

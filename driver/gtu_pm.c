@@ -74,8 +74,8 @@ static void gtu_queue_end_jobs(struct gtu_queue *q, bool last)
 static void gtu_queues_suspend(struct gtu_device *gtu)
 {
 	unsigned int ms = READ_ONCE(suspend_timeout_ms);
-	unsigned long end = jiffies + gtu_scaled(msecs_to_jiffies(ms));
-	unsigned long last = end + gtu_scaled(msecs_to_jiffies(GTU_CANCEL_MS));
+	unsigned long end = jiffies + gtu_scaled_jiffies(ms);
+	unsigned long last = end + gtu_scaled_jiffies(GTU_CANCEL_MS);
 	u32 id, canceled = ~0u;
 	struct gtu_queue *q;
 	int ret;

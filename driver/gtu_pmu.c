@@ -117,16 +117,18 @@ static const struct attribute_group *gtu_pmu_groups[] = {
 	NULL
 };
 
-/* The counter's value, or the previous one if there is no device to read it from. */
+/* The counter's value, or the last one of a device that was removed. */
 static u64 gtu_event_value(struct perf_event *event)
 {
 	struct gtu_pmu *p = gtu_pmu_of(event->pmu);
-	u64 value = local64_read(&event->hw.prev_count);
+	u64 config = event->attr.config, value;
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&p->lock, flags);
 	if (p->gtu)
-		value = gtu_counter_now(p->gtu, gtu_event_offset(event->attr.config));
+		value = gtu_counter_now(p->gtu, gtu_event_offset(config));
+	else
+		value = p->before[GTU_EVENT_UNIT(config) - 1][GTU_EVENT_COUNTER(config)];
 	raw_spin_unlock_irqrestore(&p->lock, flags);
 	return value;
 }

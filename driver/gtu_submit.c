@@ -200,6 +200,21 @@ static int gtu_submit_check(struct gtu_queue *q, u32 *cq_tail)
 }
 
 /*
+ * Whether the caller can have consumed the completions before @cq_head: the last one
+ * is visible before the status counts it (hardware.md, section 6).
+ */
+static bool gtu_cq_head_valid(struct gtu_queue *q, u32 cq_head, u32 cq_tail)
+{
+	const struct gtu_hw_cpl *cpl = q->cq.cpu;
+	u32 size = BIT(q->cq_log2), last = cq_head - 1;
+
+	if (cq_head - q->cq_head <= cq_tail - q->cq_head)
+		return true;
+	return cq_head - q->cq_head <= q->sq_tail - q->cq_head &&
+	       le16_to_cpu(READ_ONCE(cpl[last & (size - 1)].phase)) == !(last & size);
+}
+
+/*
  * Put up to @n descriptors into the ring and write the doorbell. Returns the
  * number taken. *@why: the error of the next descriptor, or 0.
  */
@@ -217,7 +232,7 @@ static unsigned int gtu_submit_batch(struct gtu_queue *q, struct gtu_hw_desc *d,
 		return 0;
 	}
 	ret = gtu_submit_check(q, &cq_tail);
-	if (!ret && a->cq_head - q->cq_head > cq_tail - q->cq_head)
+	if (!ret && !gtu_cq_head_valid(q, a->cq_head, cq_tail))
 		ret = -EINVAL;
 	if (ret)
 		goto out;

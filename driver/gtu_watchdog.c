@@ -7,6 +7,8 @@
 
 #include "gtu_drv.h"
 
+#define GTU_HANG_CHECKS	8	/* mailbox commands per run */
+
 static unsigned int hang_ms = 10000;
 module_param(hang_ms, uint, 0644);
 MODULE_PARM_DESC(hang_ms, "Milliseconds without progress until a queue with waiters counts as hung; 0: never");
@@ -20,6 +22,8 @@ static unsigned long gtu_watchdog_period(void)
 
 static bool gtu_queue_has_waiter(struct gtu_queue *q)
 {
+	u32 tail;
+
 	lockdep_assert_held(&q->wait_lock);
 	/*
 	 * A thread that starts to wait after this check has scheduled the next
@@ -27,9 +31,15 @@ static bool gtu_queue_has_waiter(struct gtu_queue *q)
 	 */
 	if (atomic_read(&q->waiters) || waitqueue_active(&q->ctx->event_wait))
 		return true;
-	/* A queue without doorbells is idle until SUBMIT, which starts the watchdog. */
-	return q->eventfd && (!q->submit || READ_ONCE(q->sq_tail) !=
-			      le32_to_cpu(READ_ONCE(q->status->cq_tail)) || q->seen.unnotified);
+	if (!q->eventfd)
+		return false;
+	/*
+	 * A queue without doorbells is idle until SUBMIT, which starts the watchdog,
+	 * but for a requested event whose interrupt was lost.
+	 */
+	tail = le32_to_cpu(READ_ONCE(q->status->cq_tail));
+	return !q->submit || READ_ONCE(q->sq_tail) != tail || q->seen.unnotified ||
+	       (q->requested && (s32)(tail - q->request_index) > 0);
 }
 
 /*
@@ -50,7 +60,7 @@ static bool gtu_queue_stalled(struct gtu_queue *q)
 	 * Progress without an event for a whole period: the interrupt was lost.
 	 */
 	if (unnotified && (tail != q->notified_tail || state != q->notified_state))
-		gtu_queue_notify_files(q);
+		gtu_queue_notify_locked(q);
 	q->seen.unnotified = tail != q->notified_tail || state != q->notified_state;
 	q->seen.events = q->events;
 	if (q->seen.sq_head != head || q->seen.cq_tail != tail || state != GTU_QUEUE_ENABLED ||
@@ -62,7 +72,7 @@ static bool gtu_queue_stalled(struct gtu_queue *q)
 		return false;
 	}
 	return !q->seen.hang_reported &&
-	       time_after(jiffies, q->seen.since + (unsigned long)gtu_scaled(msecs_to_jiffies(ms)));
+	       time_after(jiffies, q->seen.since + gtu_scaled_jiffies(ms));
 }
 
 /*
@@ -103,16 +113,22 @@ static void gtu_queue_check_hang(struct gtu_device *gtu, u32 id)
 	gtu_queue_unlock(q);
 }
 
-/* Check all queues. Returns whether there are waiters. *@stalled: a queue, or -1 */
-static bool gtu_watchdog_queues(struct gtu_device *gtu, int *stalled)
+/*
+ * Check all queues. Returns whether there are waiters. @stalled: out: queues
+ * without progress, beginning behind the last one of the previous run: queues that
+ * are only idle shall not hide others. *@n: out: their number
+ */
+static bool gtu_watchdog_queues(struct gtu_device *gtu, u32 *stalled, unsigned int *n)
 {
+	u32 i, id, first = gtu->hang_next;
 	bool waiter, waiters = false;
 	struct gtu_queue *q;
-	u32 i;
 
+	*n = 0;
 	rcu_read_lock();
 	for (i = 0; i < gtu->max_queues; i++) {
-		q = rcu_dereference(gtu->queue[i]);
+		id = (first + i) % gtu->max_queues;
+		q = rcu_dereference(gtu->queue[id]);
 		if (!q || gtu_ctx_dead(q->ctx))
 			continue;
 		spin_lock_irq(&q->wait_lock);
@@ -121,8 +137,9 @@ static bool gtu_watchdog_queues(struct gtu_device *gtu, int *stalled)
 		if (!waiter) {
 			q->seen.unnotified = false;
 			q->seen.since = jiffies;
-		} else if (gtu_queue_stalled(q) && *stalled < 0) {
-			*stalled = i;
+		} else if (gtu_queue_stalled(q) && *n < GTU_HANG_CHECKS) {
+			stalled[(*n)++] = id;
+			gtu->hang_next = id + 1;
 		}
 		spin_unlock_irq(&q->wait_lock);
 	}
@@ -146,15 +163,16 @@ static bool gtu_watchdog_readers(struct gtu_device *gtu)
 static void gtu_watchdog_work(struct work_struct *work)
 {
 	struct gtu_device *gtu = container_of(to_delayed_work(work), struct gtu_device, watchdog);
-	int stalled = -1;
+	u32 stalled[GTU_HANG_CHECKS];
+	unsigned int n, i;
 	bool waiters;
 
 	if (READ_ONCE(gtu->state) != GTU_STATE_UP)
 		return;
-	waiters = gtu_watchdog_queues(gtu, &stalled);
+	waiters = gtu_watchdog_queues(gtu, stalled, &n);
 	waiters |= gtu_watchdog_readers(gtu);
-	if (stalled >= 0)
-		gtu_queue_check_hang(gtu, stalled);
+	for (i = 0; i < n; i++)
+		gtu_queue_check_hang(gtu, stalled[i]);
 	/* who holds the lock accesses the device, and notices itself if it does not respond */
 	if (waiters && mutex_trylock(&gtu->mbox_lock)) {
 		gtu_alive(gtu);

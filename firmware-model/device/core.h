@@ -98,6 +98,7 @@ uint32_t gtu_fault_event(struct gtu_dev *dev, uint32_t word);
 /* Corrupt a stream record before it is written: its header and its @words lane words. */
 void gtu_fault_record(struct gtu_dev *dev, struct gtu_hw_warp *head, uint32_t *lane, unsigned words);
 uint32_t gtu_fault_command(struct gtu_dev *dev, uint32_t command);	/* status of a command that fails, or E_OK */
+void gtu_fault_result(struct gtu_dev *dev, uint32_t command);		/* replaces the results of one that works */
 bool gtu_fault_reset(struct gtu_dev *dev);	/* true: the reset never completes */
 void gtu_fault_power(struct gtu_dev *dev);	/* call after a function-level reset */
 

@@ -121,6 +121,7 @@ static const struct {
 	[GTU_FAULT_REFUSE_DISABLE] = { 1u << GTU_MBOX_QUEUE_DISABLE | 1u << GTU_MBOX_CTX_DISABLE, GTU_MBOX_E_INDEX, false },
 	[GTU_FAULT_REFUSE_QUEUE_STATE] = { 1u << GTU_MBOX_QUEUE_STATE, GTU_MBOX_E_INDEX, false },
 	[GTU_FAULT_REFUSE_ENABLE] = { 1u << GTU_MBOX_QUEUE_ENABLE | 1u << GTU_MBOX_CTX_ENABLE, GTU_MBOX_E_INDEX, true },
+	[GTU_FAULT_FALSE_COUNTERS] = { 1u << GTU_MBOX_CTX_COUNTERS, GTU_MBOX_E_OK, false },
 };
 
 uint32_t gtu_fault_command(struct gtu_dev *dev, uint32_t command)
@@ -137,6 +138,14 @@ uint32_t gtu_fault_command(struct gtu_dev *dev, uint32_t command)
 			status = mbox_fault[i].status;
 	}
 	return status;
+}
+
+void gtu_fault_result(struct gtu_dev *dev, uint32_t command)
+{
+	const uint64_t from = dev->faults.mbox[GTU_FAULT_FALSE_COUNTERS];
+
+	if (command == GTU_MBOX_CTX_COUNTERS && from && dev->mbox_commands[GTU_FAULT_FALSE_COUNTERS] >= from)
+		memset(dev->mbox_result, 0xff, sizeof(dev->mbox_result));
 }
 
 /* Fill the aperture with random data and restart the epoch. */

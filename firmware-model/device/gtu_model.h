@@ -173,6 +173,7 @@ enum gtu_mbox_fault {
 	GTU_FAULT_REFUSE_DISABLE,	/* QUEUE_DISABLE and CTX_DISABLE are refused */
 	GTU_FAULT_REFUSE_QUEUE_STATE,	/* QUEUE_STATE is refused */
 	GTU_FAULT_REFUSE_ENABLE,	/* every n-th QUEUE_ENABLE or CTX_ENABLE is refused, the others work */
+	GTU_FAULT_FALSE_COUNTERS,	/* the results of CTX_COUNTERS are all ones */
 	GTU_MBOX_FAULTS
 };
 

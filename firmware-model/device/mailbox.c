@@ -192,5 +192,7 @@ void gtu_mailbox(struct gtu_dev *dev, uint32_t command)
 	case GTU_MBOX_EVENT_ENABLE:	status = event_enable(dev, arg); break;
 	case GTU_MBOX_EVENT_DISABLE:	status = event_disable(dev, arg); break;
 	}
+	if (dev->faulty)
+		gtu_fault_result(dev, command);
 	dev->mbox_status = status;
 }

@@ -215,7 +215,7 @@ faulty_guest() {
 		IFS=: read -r fault device test <<<"$test"
 		arguments+=(--test "death-$test=$(never_skipped "GTU_FAULT=$fault GTU_DEVICE=/dev/gtu$device" death_test "$test")")
 	done
-	arguments+=(--test "lost-events=$(never_skipped GTU_FAULT=lose-irq GTU_DEVICE=/dev/gtu4 event_test lost_interrupts)")
+	arguments+=(--test "lost-events=$(never_skipped GTU_FAULT=lose-irq GTU_DEVICE=/dev/gtu4 event_test lost_interrupts lost_interrupt_of_the_last_job)")
 	arguments+=(--file "$kselftests/pmu_test" --test "smaller-board=$(never_skipped GTU_SMALL=/dev/gtu16 pmu_test another_board)")
 	arguments+=(--test "rebind=rebind ${refused[*]}" --test "sound-after=$bfs /dev/gtu0")
 	make_graph
@@ -544,17 +544,19 @@ run_plan() (
 		need 6.12
 		units="scu weaver"
 		kselftest_arguments "" gtu_test pin_test queue_test dmabuf_test nocopy_test event_test stream_test huge_test pmu_test
-		for program in submit_test aperture_test detail_test; do
+		for program in submit_test aperture_test detail_test usage_test; do
 			arguments+=(--file "$kselftests/$program")
 		done
-		# gtu1 to gtu4; what a device cannot do, the driver does or refuses
+		# gtu1 to gtu6; what a device cannot do, the driver does or refuses
 		sound_guest "$1" 6.12 --also "--map-aperture --aperture 4M" --also "--without regions" --also "--without cancel" \
-			--also "--map-aperture --aperture 8M" \
+			--also "--map-aperture --aperture 8M" --also "--fault lose-irq=5" --also "--fault false-counters" \
 			--test "huge-entries-beside-small=$(never_skipped GTU_DEVICE=/dev/gtu1 huge_test small_beside_huge)" \
 			--test "without-regions=GTU_DEVICE=/dev/gtu2 submit_test" \
 			--test "without-regions-removal=$(never_skipped GTU_DEVICE=/dev/gtu2 submit_test revoke_while_a_queue_is_reset)" \
 			--test "without-regions-log=$(never_skipped GTU_DEVICE=/dev/gtu2 detail_test unchecked_device_is_logged)" \
 			--test "without-cancel=$(never_skipped GTU_DEVICE=/dev/gtu3 detail_test cancel_unsupported)" \
+			--test "one-lost-interrupt=$(never_skipped GTU_FAULT=lose-some GTU_DEVICE=/dev/gtu5 event_test one_lost_interrupt)" \
+			--test "false-counters=$(never_skipped GTU_FAULT=false-counters GTU_DEVICE=/dev/gtu6 usage_test false_counters)" \
 			--test "whole-aperture=$(never_skipped GTU_APERTURE_MAPPED=1 GTU_DEVICE=/dev/gtu4 aperture_test full)" ;;
 	graphs)
 		need distribution

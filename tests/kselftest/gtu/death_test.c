@@ -31,25 +31,6 @@ static bool is_zero(const volatile void *at, size_t bytes)
 	return true;
 }
 
-/* Submit one job by ioctl. Return 0 or the errno. */
-static int submit_one(struct queue *q, uint32_t flags, uint32_t *index)
-{
-	struct gtu_hw_desc d = NO_JOB;
-	struct gtu_ioctl_submit a = { .size = sizeof(a), .flags = flags, .id = q->c.id, .count = 1,
-				      .descs = (uintptr_t)&d, .cq_head = q->consumed };
-	int ret = call(q->fd, GTU_IOCTL_SUBMIT, &a);
-
-	*index = a.sq_index;
-	return ret;
-}
-
-static int queue_arm(struct queue *q, uint32_t index)
-{
-	struct gtu_ioctl_queue_arm a = { .size = sizeof(a), .id = q->c.id, .index = index };
-
-	return call(q->fd, GTU_IOCTL_QUEUE_ARM, &a);
-}
-
 static int by_value(const void *a, const void *b)
 {
 	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;

@@ -523,4 +523,40 @@ TEST_F_TIMEOUT(event, lost_interrupts, 60)
 	EXPECT_EQ(2, r.e[0].cq_tail);
 }
 
+/* A queue without doorbells is idle after its last job, and still gets that job's event. */
+TEST_F_TIMEOUT(event, lost_interrupt_of_the_last_job, 60)
+{
+	struct queue q;
+	uint32_t index;
+
+	NEEDS_FAULT("lose-irq", "faulty");
+	ASSERT_EQ(0, queue_create_as(self->fd, GTU_QUEUE_SUBMIT, 2, 2, &q));
+	ASSERT_EQ(0, set_eventfd(&q, self->efd));
+	ASSERT_EQ(0, submit_one(&q, GTU_SUBMIT_ARM, &index));
+	EXPECT_EQ(POLLIN, polled(self->efd, 5000));
+}
+
+/* After a lost interrupt, later requests get their events at once. */
+TEST_F_TIMEOUT(event, one_lost_interrupt, 120)
+{
+	unsigned int i, slow = 0;
+	struct gtu_hw_cpl c;
+	uint64_t start;
+
+	NEEDS_FAULT("lose-some", "6.12");
+	ASSERT_EQ(0, set_eventfd(&self->q, self->efd));
+	for (i = 0; i < 12; i++) {
+		ASSERT_EQ(0, queue_arm(&self->q, self->q.submitted));
+		start = now_ns();
+		submit(&self->q, &NO_JOB);
+		EXPECT_EQ(POLLIN, polled(self->efd, 5000));
+		slow += now_ns() - start > SECOND / 2;
+		counted(self->efd);
+		ASSERT_EQ(0, take(&self->q, &c));
+	}
+	TH_LOG("%u of 12 events were late", slow);
+	EXPECT_LT(0u, slow);
+	EXPECT_GE(4u, slow);
+}
+
 TEST_HARNESS_MAIN

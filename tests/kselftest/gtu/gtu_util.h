@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -306,6 +307,25 @@ static inline void start_call(pthread_t *thread, void *(*run)(void *), void *arg
 	while (!(id = __atomic_load_n(&s.id, __ATOMIC_ACQUIRE)))
 		usleep(100);
 	until_in_call(id);
+}
+
+/* Return the driver's interrupt count, summed over all CPUs. */
+static inline long interrupts(void)
+{
+	char line[1024], *at, *end;
+	long sum = 0, n;
+	FILE *f = fopen("/proc/interrupts", "r");
+
+	while (f && fgets(line, sizeof(line), f)) {
+		at = strchr(line, ':');
+		if (!at || !strstr(line, " gtu\n"))
+			continue;
+		for (at++; n = strtol(at, &end, 10), end != at; at = end)
+			sum += n;
+	}
+	if (f)
+		fclose(f);
+	return sum;
 }
 
 /* Store the bus name of the device at @path in @name (64 bytes). Return 0 or an errno. */
@@ -653,6 +673,26 @@ static inline int submit_raw(struct queue *q, const void *descs, uint32_t n,
 	*a = (struct gtu_ioctl_submit){ .size = sizeof(*a), .id = q->c.id, .count = n,
 					.descs = (uintptr_t)descs, .cq_head = q->consumed };
 	return call(q->fd, GTU_IOCTL_SUBMIT, a);
+}
+
+/* SUBMIT one job that does nothing, with GTU_SUBMIT_* @flags. Return 0 or the errno. */
+static inline int submit_one(struct queue *q, uint32_t flags, uint32_t *index)
+{
+	struct gtu_hw_desc d = NO_JOB;
+	struct gtu_ioctl_submit a = { .size = sizeof(a), .flags = flags, .id = q->c.id, .count = 1,
+				      .descs = (uintptr_t)&d, .cq_head = q->consumed };
+	int ret = call(q->fd, GTU_IOCTL_SUBMIT, &a);
+
+	*index = a.sq_index;
+	return ret;
+}
+
+/* QUEUE_ARM for completion @index. Return 0 or the errno. */
+static inline int queue_arm(struct queue *q, uint32_t index)
+{
+	struct gtu_ioctl_queue_arm a = { .size = sizeof(a), .id = q->c.id, .index = index };
+
+	return call(q->fd, GTU_IOCTL_QUEUE_ARM, &a);
 }
 
 /* Build a COPY of @n elements of 2^@log2 bytes. */

@@ -128,6 +128,15 @@ TEST_F(move, follows)
 	}
 }
 
+/* A failure to map it, for lack of memory, is not for ever. */
+TEST_F(move, out_of_memory)
+{
+	ASSERT_EQ(0, write_to("/sys/module/gtu_moving_exporter/parameters/failures", "2"));
+	ASSERT_EQ(0, move(self->exporter, self->buffer));
+	EXPECT_EQ(GTU_CPL_OK, copy_out_later(&self->q, self->key, self->out_key));
+	EXPECT_TRUE(is_pattern(self->out));
+}
+
 /* Two contexts have mapped the memory at a time. */
 TEST_F(move, two_contexts)
 {

@@ -309,6 +309,91 @@ TEST_F(queue, wait_ends_with_the_queue)
 	EXPECT_EQ(ECANCELED, w[1].ret);
 }
 
+/* A wait for a later completion repeats its request from time to time. That does not replace the request of an earlier one. */
+TEST_F_TIMEOUT(queue, a_later_wait_is_no_obstacle, 60)
+{
+	struct waiter early, late;
+	uint64_t start;
+
+	start_waiter(&early, &self->q, 0, now_ns() + 20 * SECOND);
+	usleep(50000);
+	start_waiter(&late, &self->q, 1, now_ns() + 20 * SECOND);
+	/* each has checked after 2.5 s, and will again after 3.5 s */
+	usleep(2800000);
+	start = now_ns();
+	submit(&self->q, &NO_JOB);
+	EXPECT_EQ(0, join_waiter(&early));
+	EXPECT_GT(SECOND / 4, early.returned_ns - start);
+	submit(&self->q, &NO_JOB);
+	EXPECT_EQ(0, join_waiter(&late));
+}
+
+/* Each waiter returns at its own event. On one processor, the one that came last runs first, and requests the last event. */
+TEST_F_TIMEOUT(queue, waiters_in_turn, 60)
+{
+	unsigned int i, round, slow = 0;
+	struct waiter w[4];
+	struct gtu_hw_cpl c;
+	cpu_set_t before, one;
+	uint64_t start;
+
+	ASSERT_EQ(0, sched_getaffinity(0, sizeof(before), &before));
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	ASSERT_EQ(0, sched_setaffinity(0, sizeof(one), &one));
+	for (round = 0; round < 10; round++) {
+		for (i = 0; i < 4; i++)
+			start_waiter(&w[i], &self->q, self->q.submitted + i, now_ns() + 10 * SECOND);
+		for (i = 0; i < 4; i++) {
+			start = now_ns();
+			submit(&self->q, &NO_JOB);
+			EXPECT_EQ(0, join_waiter(&w[i]));
+			slow += w[i].returned_ns - start > SECOND / 20;
+			ASSERT_EQ(0, take(&self->q, &c));
+		}
+	}
+	ASSERT_EQ(0, sched_setaffinity(0, sizeof(before), &before));
+	TH_LOG("%u of 40 waits ended more than 50 ms late", slow);
+	/* the host may stall a few times */
+	EXPECT_GE(4u, slow);
+}
+
+/* Events that users cause take little of a processor: interrupts a second are limited. */
+TEST_F_TIMEOUT(queue, interrupts_are_limited, 60)
+{
+	static const char limit[] = "/sys/module/gtu/parameters/interrupt_rate";
+	uint64_t before, end, next, taken[4];
+	struct gtu_hw_cpl c;
+	unsigned int i;
+
+	NEEDS_ROOT;
+	ASSERT_EQ(GTU_CPL_OK, run(&self->q, &NO_JOB, &c));
+	for (i = 0; i < 4; i++) {
+		ASSERT_EQ(0, write_to(limit, i < 2 ? "0" : "500"));
+		before = interrupts();
+		for (end = now_ns() + SECOND; now_ns() < end;) {
+			/* accesses without a pause stop an emulated machine's clock */
+			for (next = now_ns() + 50000; now_ns() < next;)
+				;
+			/* a completion that is there, or a register that is not */
+			if (i % 2)
+				*(volatile uint32_t *)(self->q.db + GTU_DB_ARM) = 0;
+			else
+				*(volatile uint32_t *)(self->q.db + 0x40) = 0;
+		}
+		taken[i] = interrupts() - before;
+	}
+	ASSERT_EQ(0, write_to(limit, "100000"));
+	TH_LOG("interrupts a second: without a limit %llu and %llu, with a limit of 500 %llu and %llu", (unsigned long long)taken[0],
+	       (unsigned long long)taken[1], (unsigned long long)taken[2], (unsigned long long)taken[3]);
+	for (i = 2; i < 4; i++) {
+		EXPECT_LT(0u, taken[i]);
+		EXPECT_GT(1000u, taken[i]);
+	}
+	/* they go on */
+	EXPECT_EQ(GTU_CPL_OK, run(&self->q, &NO_JOB, &c));
+}
+
 /* A user who writes a wrong ARM index delays only waits on the same queue. */
 TEST_F(queue, arm_by_hand)
 {

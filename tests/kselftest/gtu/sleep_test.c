@@ -177,25 +177,6 @@ TEST_F_TIMEOUT(sleep, everything_is_kept, 120)
 	EXPECT_TRUE(copies(&self->q, self->memory, key, 3));
 }
 
-/* Return the driver's interrupt count, summed over all CPUs. */
-static long interrupts(void)
-{
-	char line[1024], *at, *end;
-	long sum = 0, n;
-	FILE *f = fopen("/proc/interrupts", "r");
-
-	while (f && fgets(line, sizeof(line), f)) {
-		at = strchr(line, ':');
-		if (!at || !strstr(line, " gtu\n"))
-			continue;
-		for (at++; n = strtol(at, &end, 10), end != at; at = end)
-			sum += n;
-	}
-	if (f)
-		fclose(f);
-	return sum;
-}
-
 /* Threads wait in the ioctl and in read(); the sleep must not be visible to them. */
 TEST_F_TIMEOUT(sleep, waiters_continue, 120)
 {

@@ -534,6 +534,50 @@ TEST_F_TIMEOUT(surface, hang_after_progress, 60)
 	EXPECT_EQ(0, write_to(HANG_MS, "10000"));
 }
 
+/* Queues that are idle, with waiters, do not hide a hang of another one. */
+TEST_F_TIMEOUT(surface, hang_behind_idle_waiters, 90)
+{
+	struct gtu_hw_desc d = stream_job(self->memory, self->key);
+	struct waiter w[13];
+	struct queue q[13];
+	unsigned int i;
+
+	if (!(self->info.units & GTU_UNIT_IRU) || access("/sys/class/devcoredump", F_OK))
+		SKIP(return, "the device has no IRU, or the kernel no CONFIG_DEV_COREDUMP");
+	dump_forget();
+	ASSERT_EQ(0, write_to(HANG_MS, "1000"));
+	for (i = 0; i < 13; i++) {
+		ASSERT_EQ(0, queue_create(self->fd, 2, 2, &q[i]));
+		start_waiter(&w[i], &q[i], 0, now_ns() + 60 * SECOND);
+	}
+	submit(&q[12], &d);
+	EXPECT_TRUE(dump_comes(15000));
+	dump_forget();
+	EXPECT_EQ(0, write_to(HANG_MS, "10000"));
+	for (i = 0; i < 13; i++) {
+		ASSERT_EQ(0, queue_call(&q[i], GTU_IOCTL_QUEUE_RESET));
+		EXPECT_EQ(ECANCELED, join_waiter(&w[i]));
+	}
+}
+
+/* The largest limits, scaled, are long. */
+TEST_F_TIMEOUT(surface, limits_do_not_overflow, 60)
+{
+	static const char scale[] = "/sys/module/gtu/parameters/time_scale";
+	struct gtu_hw_desc d = stream_job(self->memory, self->key);
+
+	if (!(self->info.units & GTU_UNIT_IRU) || access("/sys/class/devcoredump", F_OK))
+		SKIP(return, "the device has no IRU, or the kernel no CONFIG_DEV_COREDUMP");
+	dump_forget();
+	ASSERT_EQ(0, write_to(HANG_MS, "4294967295"));
+	ASSERT_EQ(0, write_to(scale, "1000"));
+	submit(&self->q, &d);
+	EXPECT_EQ(ETIMEDOUT, queue_wait(&self->q, 0, now_ns() + 3 * SECOND));
+	EXPECT_EQ(NULL, dump_file());
+	EXPECT_EQ(0, write_to(scale, "1"));
+	EXPECT_EQ(0, write_to(HANG_MS, "10000"));
+}
+
 /* Users can provoke state dumps: at most eight are taken a minute. */
 TEST_F_TIMEOUT(surface, dump_limit, 60)
 {

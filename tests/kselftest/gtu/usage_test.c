@@ -248,4 +248,15 @@ TEST_F_TIMEOUT(usage, a_hang_costs_others_little, 120)
 	load_by_64(_metadata, true);
 }
 
+/* A faulty device gives any counters. */
+TEST_F(usage, false_counters)
+{
+	uint64_t ns;
+
+	NEEDS_FAULT("false-counters", "6.12");
+	EXPECT_EQ(UINT64_MAX, fdinfo(self->fd, "drm-cycles-gtu"));
+	ns = fdinfo(self->fd, "drm-engine-gtu");
+	EXPECT_LT(0u, ns);
+}
+
 TEST_HARNESS_MAIN

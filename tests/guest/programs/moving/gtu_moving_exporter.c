@@ -80,6 +80,21 @@ static void moving_unpin(struct dma_buf_attachment *attach)
 {
 }
 
+static atomic_t moving_failures;
+
+static int moving_fail(const char *text, const struct kernel_param *param)
+{
+	int n, ret = kstrtoint(text, 0, &n);
+
+	if (!ret)
+		atomic_set(&moving_failures, n);
+	return ret;
+}
+
+static const struct kernel_param_ops moving_failures_ops = { .set = moving_fail };
+module_param_cb(failures, &moving_failures_ops, NULL, 0200);
+MODULE_PARM_DESC(failures, "this many times, the memory cannot be mapped");
+
 static struct sg_table *moving_map(struct dma_buf_attachment *attach, enum dma_data_direction dir)
 {
 	struct moving *m = attach->dmabuf->priv;
@@ -90,6 +105,10 @@ static struct sg_table *moving_map(struct dma_buf_attachment *attach, enum dma_d
 
 	if (!sgt)
 		return ERR_PTR(-ENOMEM);
+	if (atomic_dec_if_positive(&moving_failures) >= 0) {
+		kfree(sgt);
+		return ERR_PTR(-ENOMEM);
+	}
 	ret = m->odd ? sg_alloc_table(sgt, m->pages, GFP_KERNEL) :
 		       sg_alloc_table_from_pages(sgt, m->page, m->pages, 0,
 						 (size_t)m->pages << PAGE_SHIFT, GFP_KERNEL);

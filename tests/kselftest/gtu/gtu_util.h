@@ -262,8 +262,8 @@ static inline ssize_t read_from(const char *path, char *text, size_t bytes)
 }
 
 /*
- * Return once thread or child @task waits in a system call, or has ended. What follows finds it there, however slow the
- * machine. Where /proc does not say it, that is likely after 100 ms.
+ * Return once thread or child @task waits in a system call, or has ended. Unlike a pause, this is certain on a slow machine,
+ * too. Where /proc does not say it, return after 100 ms.
  */
 static inline void until_in_call(pid_t task)
 {

@@ -19,7 +19,8 @@ GTU_IMPORT_DMA_BUF();
  * Several devices may have the buffer mapped. Explicit syncs, not map calls,
  * transfer ownership.
  */
-#define GTU_REMAP_MS	100	/* until memory is mapped again after a failure */
+#define GTU_REMAP_MS	100u	/* until memory is mapped again after a failure, first and last */
+#define GTU_REMAP_MAX_MS	5000u
 #define GTU_EXPORT_ATTRS DMA_ATTR_SKIP_CPU_SYNC
 
 /* An attached importer, with its own table of the pages. */
@@ -253,6 +254,7 @@ struct gtu_moving {
 	struct gtu_ctx *ctx;
 	struct gtu_region *region;
 	struct delayed_work remap;
+	unsigned int delay_ms;		/* of the next try; 0: the last one did not fail */
 	bool ending;
 };
 
@@ -290,6 +292,7 @@ static void gtu_import_remap(struct work_struct *work)
 	struct gtu_moving *m = container_of(to_delayed_work(work), struct gtu_moving, remap);
 	struct dma_resv *resv = m->region->attach->dmabuf->resv;
 	int inside = gtu_enter(m->ctx), ret = 0;
+	unsigned int again = 0;
 
 	if (inside < 0)
 		return;
@@ -302,12 +305,14 @@ static void gtu_import_remap(struct work_struct *work)
 				gtu_import_unmap(m->ctx, m->region);
 		}
 		/* an exporter moves memory when there is little of it */
-		if (ret == -ENOMEM)
-			schedule_delayed_work(&m->remap, msecs_to_jiffies(GTU_REMAP_MS));
+		again = m->delay_ms;
+		m->delay_ms = ret == -ENOMEM ? clamp(2 * again, GTU_REMAP_MS, GTU_REMAP_MAX_MS) : 0;
+		if (m->delay_ms)
+			schedule_delayed_work(&m->remap, msecs_to_jiffies(m->delay_ms));
 	}
 	dma_resv_unlock(resv);
 	gtu_leave(m->ctx, inside);
-	if (ret)
+	if (ret && !again)
 		dev_err_ratelimited(m->ctx->gtu->parent,
 				    "cannot map a dma-buf after its move: %d\n", ret);
 }

@@ -26,7 +26,7 @@
 
 static unsigned int interrupt_rate = 100000;
 module_param(interrupt_rate, uint, 0644);
-MODULE_PARM_DESC(interrupt_rate, "Maximum number of interrupts per second and vector; 0: no limit");
+MODULE_PARM_DESC(interrupt_rate, "Maximum number of interrupts and their events per second and vector; 0: no limit");
 
 /**
  * gtu_queue_doorbell() - write a register of the queue's doorbell page
@@ -270,15 +270,18 @@ static void gtu_interrupt_resume(struct work_struct *work)
 	spin_unlock_irq(&v->lock);
 	enable_irq(irq);
 	/* an emulated interrupt can get lost while it is masked */
-	gtu_vector_handle(v);
+	rcu_read_lock();	/* no reset begins before the unlock */
+	if (READ_ONCE(v->gtu->state) == GTU_STATE_UP && READ_ONCE(v->gtu->epoch))
+		gtu_vector_handle(v);
+	rcu_read_unlock();
 }
 
 /*
- * Users cause interrupts by writing to doorbells, at any rate and on the CPU of
- * somebody else. Disable the vector until the next jiffy if they are too many. Its
+ * Users cause interrupts and events by writing to doorbells, at any rate and on the
+ * CPU of somebody else. Disable the vector for a jiffy if they are too many. Its
  * events are delayed, not lost.
  */
-static void gtu_interrupt_limit(struct gtu_vector *v, int irq)
+static void gtu_interrupt_limit(struct gtu_vector *v, int irq, unsigned int events)
 {
 	unsigned int rate = READ_ONCE(interrupt_rate);
 
@@ -287,10 +290,11 @@ static void gtu_interrupt_limit(struct gtu_vector *v, int irq)
 		v->window = jiffies;
 		v->count = 0;
 	}
-	if (rate && ++v->count > rate / HZ && !v->paused) {
+	v->count += 1 + events;
+	if (rate && v->count > DIV_ROUND_UP(rate, HZ) && !v->paused) {
 		v->paused = irq;
 		disable_irq_nosync(irq);
-		schedule_delayed_work(&v->resume, 1);
+		queue_delayed_work(system_highpri_wq, &v->resume, 1);
 	}
 	spin_unlock(&v->lock);
 }
@@ -317,9 +321,10 @@ void gtu_interrupt_unpause(struct gtu_vector *v)
 irqreturn_t gtu_interrupt(int irq, void *arg)
 {
 	struct gtu_vector *v = arg;
+	unsigned int n = gtu_vector_handle(v);
 
-	trace_gtu_interrupt(v, gtu_vector_handle(v));
-	gtu_interrupt_limit(v, irq);
+	trace_gtu_interrupt(v, n);
+	gtu_interrupt_limit(v, irq, n);
 	/*
 	 * The interrupt is not shared, and an earlier run may have handled this
 	 * edge's events.
@@ -460,6 +465,10 @@ static u32 gtu_queue_arm(struct gtu_queue *q, u32 index, bool again)
 
 	spin_lock_irqsave(&q->wait_lock, flags);
 	events = q->events;
+	/* its event is on the way, or lost */
+	if (!q->dead && q->armed &&
+	    (s32)(le32_to_cpu(READ_ONCE(q->status->cq_tail)) - q->arm_index) > 0)
+		q->armed = false;
 	if (again || !q->armed || (s32)(index - q->arm_index) < 0) {
 		if (q->armed && (s32)(q->arm_index - index) < 0)
 			index = q->arm_index;

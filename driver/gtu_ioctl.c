@@ -342,6 +342,7 @@ static int gtu_do_queue_arm(struct gtu_call *c)
 	if (IS_ERR(q))
 		return PTR_ERR(q);
 	gtu_queue_request(q, a->index, stream);
+	gtu_watchdog_start(c->ctx->gtu);
 	gtu_queue_put(q);
 	return 0;
 }

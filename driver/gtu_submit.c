@@ -208,9 +208,9 @@ static bool gtu_cq_head_valid(struct gtu_queue *q, u32 cq_head, u32 cq_tail)
 	const struct gtu_hw_cpl *cpl = q->cq.cpu;
 	u32 size = BIT(q->cq_log2), last = cq_head - 1;
 
-	if (cq_head - q->cq_head <= cq_tail - q->cq_head)
-		return true;
-	return cq_head - q->cq_head <= q->sq_tail - q->cq_head &&
+	if (cq_head - q->cq_head > min(q->sq_tail - q->cq_head, size))
+		return false;
+	return (s32)(cq_head - cq_tail) <= 0 ||
 	       le16_to_cpu(READ_ONCE(cpl[last & (size - 1)].phase)) == !(last & size);
 }
 

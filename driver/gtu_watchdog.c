@@ -20,10 +20,23 @@ static unsigned long gtu_watchdog_period(void)
 	return msecs_to_jiffies(ms ? clamp(ms / 4, 20u, 1000u) : 1000);
 }
 
+/* Whether the completion is written for which an event was requested. */
+static bool gtu_request_due(struct gtu_queue *q)
+{
+	return q->requested &&
+	       (s32)(le32_to_cpu(READ_ONCE(q->status->cq_tail)) - q->request_index) > 0;
+}
+
+/* Whether no event has reported the queue's progress. */
+static bool gtu_queue_unnotified(struct gtu_queue *q)
+{
+	return le32_to_cpu(READ_ONCE(q->status->cq_tail)) != q->notified_tail ||
+	       le32_to_cpu(READ_ONCE(q->status->state)) != q->notified_state ||
+	       gtu_request_due(q);
+}
+
 static bool gtu_queue_has_waiter(struct gtu_queue *q)
 {
-	u32 tail;
-
 	lockdep_assert_held(&q->wait_lock);
 	/*
 	 * A thread that starts to wait after this check has scheduled the next
@@ -34,12 +47,12 @@ static bool gtu_queue_has_waiter(struct gtu_queue *q)
 	if (!q->eventfd)
 		return false;
 	/*
-	 * A queue without doorbells is idle until SUBMIT, which starts the watchdog,
-	 * but for a requested event whose interrupt was lost.
+	 * A queue without doorbells is idle until SUBMIT or QUEUE_ARM, which start the
+	 * watchdog, but for an event whose interrupt was lost.
 	 */
-	tail = le32_to_cpu(READ_ONCE(q->status->cq_tail));
-	return !q->submit || READ_ONCE(q->sq_tail) != tail || q->seen.unnotified ||
-	       (q->requested && (s32)(tail - q->request_index) > 0);
+	return !q->submit || q->seen.unnotified || gtu_request_due(q) ||
+	       (READ_ONCE(q->sq_tail) != le32_to_cpu(READ_ONCE(q->status->cq_tail)) &&
+		le32_to_cpu(READ_ONCE(q->status->state)) == GTU_QUEUE_ENABLED);
 }
 
 /*
@@ -53,15 +66,14 @@ static bool gtu_queue_stalled(struct gtu_queue *q)
 	u32 tail = le32_to_cpu(READ_ONCE(q->status->cq_tail));
 	u32 state = le32_to_cpu(READ_ONCE(q->status->state));
 	unsigned int ms = READ_ONCE(hang_ms);
-	bool unnotified = q->seen.unnotified && q->seen.events == q->events;
 
 	lockdep_assert_held(&q->wait_lock);
 	/*
 	 * Progress without an event for a whole period: the interrupt was lost.
 	 */
-	if (unnotified && (tail != q->notified_tail || state != q->notified_state))
+	if (q->seen.unnotified && q->seen.events == q->events && gtu_queue_unnotified(q))
 		gtu_queue_notify_locked(q);
-	q->seen.unnotified = tail != q->notified_tail || state != q->notified_state;
+	q->seen.unnotified = gtu_queue_unnotified(q);
 	q->seen.events = q->events;
 	if (q->seen.sq_head != head || q->seen.cq_tail != tail || state != GTU_QUEUE_ENABLED ||
 	    !ms) {

@@ -555,7 +555,7 @@ run_plan() (
 			--test "without-regions-removal=$(never_skipped GTU_DEVICE=/dev/gtu2 submit_test revoke_while_a_queue_is_reset)" \
 			--test "without-regions-log=$(never_skipped GTU_DEVICE=/dev/gtu2 detail_test unchecked_device_is_logged)" \
 			--test "without-cancel=$(never_skipped GTU_DEVICE=/dev/gtu3 detail_test cancel_unsupported)" \
-			--test "one-lost-interrupt=$(never_skipped GTU_FAULT=lose-some GTU_DEVICE=/dev/gtu5 event_test one_lost_interrupt)" \
+			--test "one-lost-interrupt=$(never_skipped GTU_FAULT=lose-some GTU_DEVICE=/dev/gtu5 event_test one_lost_interrupt lost_interrupt_of_a_wait)" \
 			--test "false-counters=$(never_skipped GTU_FAULT=false-counters GTU_DEVICE=/dev/gtu6 usage_test false_counters)" \
 			--test "whole-aperture=$(never_skipped GTU_APERTURE_MAPPED=1 GTU_DEVICE=/dev/gtu4 aperture_test full)" ;;
 	graphs)

@@ -534,6 +534,34 @@ TEST_F_TIMEOUT(event, lost_interrupt_of_the_last_job, 60)
 	ASSERT_EQ(0, set_eventfd(&q, self->efd));
 	ASSERT_EQ(0, submit_one(&q, GTU_SUBMIT_ARM, &index));
 	EXPECT_EQ(POLLIN, polled(self->efd, 5000));
+	counted(self->efd);
+	/* nobody has waited for this one, and it is there when its event is requested */
+	ASSERT_EQ(0, submit_one(&q, 0, &index));
+	sleep(3);
+	counted(self->efd);
+	ASSERT_EQ(0, queue_arm(&q, index));
+	EXPECT_EQ(POLLIN, polled(self->efd, 5000));
+}
+
+/* The same for waits that are too short for the watchdog. */
+TEST_F_TIMEOUT(event, lost_interrupt_of_a_wait, 120)
+{
+	unsigned int i, slow = 0;
+	struct gtu_hw_cpl c;
+	struct waiter w;
+	uint64_t start;
+
+	NEEDS_FAULT("lose-some", "6.12");
+	for (i = 0; i < 24; i++) {
+		start_waiter(&w, &self->q, self->q.submitted, now_ns() + 10 * SECOND);
+		start = now_ns();
+		submit(&self->q, &NO_JOB);
+		EXPECT_EQ(0, join_waiter(&w));
+		slow += w.returned_ns - start > SECOND / 20;
+		ASSERT_EQ(0, take(&self->q, &c));
+	}
+	TH_LOG("%u of 24 waits ended late", slow);
+	EXPECT_GE(8u, slow);
 }
 
 /* After a lost interrupt, later requests get their events at once. */

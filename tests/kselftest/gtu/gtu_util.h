@@ -267,17 +267,18 @@ static inline ssize_t read_from(const char *path, char *text, size_t bytes)
  */
 static inline void until_in_call(pid_t task)
 {
-	char path[64], text[16];
+	char path[64], text[32];
 	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)task);
-	if (access("/proc/self/syscall", R_OK)) {
-		usleep(100000);
-		return;
-	}
 	/* otherwise "running", or -1 in a page fault */
-	while ((n = read_from(path, text, sizeof(text))) > 0 && (text[0] < '0' || text[0] > '9'))
+	while ((n = read_from(path, text, sizeof(text))) > 0 && (text[0] < '0' || text[0] > '9')) {
+		if (!strncmp(text, "-1 0x0 0x0", 10))
+			return;		/* a child that has ended */
 		usleep(500);
+	}
+	if (n == -EACCES || n == -EPERM || (n == -ENOENT && access("/proc/self/syscall", F_OK)))
+		usleep(100000);
 }
 
 struct thread_start {

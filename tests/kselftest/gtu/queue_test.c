@@ -323,7 +323,7 @@ TEST_F_TIMEOUT(queue, a_later_wait_is_no_obstacle, 60)
 	start = now_ns();
 	submit(&self->q, &NO_JOB);
 	EXPECT_EQ(0, join_waiter(&early));
-	EXPECT_GT(SECOND / 4, early.returned_ns - start);
+	EXPECT_GT(SECOND / 2, early.returned_ns - start);
 	submit(&self->q, &NO_JOB);
 	EXPECT_EQ(0, join_waiter(&late));
 }
@@ -363,13 +363,15 @@ TEST_F_TIMEOUT(queue, interrupts_are_limited, 60)
 {
 	static const char limit[] = "/sys/module/gtu/parameters/interrupt_rate";
 	uint64_t before, end, next, taken[4];
+	char kept[32] = "";
 	struct gtu_hw_cpl c;
 	unsigned int i;
 
 	NEEDS_ROOT;
 	ASSERT_EQ(GTU_CPL_OK, run(&self->q, &NO_JOB, &c));
+	ASSERT_LT(0, read_from(limit, kept, sizeof(kept)));
 	for (i = 0; i < 4; i++) {
-		ASSERT_EQ(0, write_to(limit, i < 2 ? "0" : "500"));
+		EXPECT_EQ(0, write_to(limit, i < 2 ? "0" : "500"));
 		before = interrupts();
 		for (end = now_ns() + SECOND; now_ns() < end;) {
 			/* accesses without a pause stop an emulated machine's clock */
@@ -383,7 +385,7 @@ TEST_F_TIMEOUT(queue, interrupts_are_limited, 60)
 		}
 		taken[i] = interrupts() - before;
 	}
-	ASSERT_EQ(0, write_to(limit, "100000"));
+	EXPECT_EQ(0, write_to(limit, kept));
 	TH_LOG("interrupts a second: without a limit %llu and %llu, with a limit of 500 %llu and %llu", (unsigned long long)taken[0],
 	       (unsigned long long)taken[1], (unsigned long long)taken[2], (unsigned long long)taken[3]);
 	for (i = 2; i < 4; i++) {

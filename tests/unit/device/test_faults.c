@@ -199,9 +199,9 @@ TEST(false_counters_of_a_context)
 
 	gtu_dev_set_faults(f->dev, &(struct gtu_dev_faults){ .mbox[GTU_FAULT_FALSE_COUNTERS] = 2 });
 	fx_command(f, GTU_MBOX_CTX_COUNTERS, 1, &context);
-	CHECK_EQ(gtu_dev_read(f->dev, GTU_REG_MBOX_RESULT(0), 8), 0);
+	CHECK_EQ(gtu_dev_read(f->dev, 0, GTU_REG_MBOX_RESULT(0), 8), 0);
 	fx_command(f, GTU_MBOX_CTX_COUNTERS, 1, &context);
-	CHECK_EQ(gtu_dev_read(f->dev, GTU_REG_MBOX_RESULT(2), 8), UINT64_MAX);
+	CHECK_EQ(gtu_dev_read(f->dev, 0, GTU_REG_MBOX_RESULT(2), 8), UINT64_MAX);
 }
 
 TEST(a_reset_that_never_completes)

@@ -94,6 +94,7 @@ void gtu_dev_error(struct gtu_dev *dev, uint32_t bit, uint64_t info);
 /* fault.c: call only if dev->faulty */
 void gtu_fault_completion(struct gtu_dev *dev, struct gtu_hw_cpl *cpl, uint16_t *phase);
 void gtu_fault_status(struct gtu_dev *dev, struct gtu_hw_queue_status *s, uint32_t *state);
+void gtu_fault_late_status(struct gtu_dev *dev);	/* waits between a completion and its status */
 uint32_t gtu_fault_event(struct gtu_dev *dev, uint32_t word);
 /* Corrupt a stream record before it is written: its header and its @words lane words. */
 void gtu_fault_record(struct gtu_dev *dev, struct gtu_hw_warp *head, uint32_t *lane, unsigned words);

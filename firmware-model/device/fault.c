@@ -3,6 +3,8 @@
  * Fault injection (gtu_dev_set_faults()), to test drivers and runtimes. Wrong values are written
  * only where the device would write the correct ones, never outside.
  */
+#include <time.h>
+
 #include "core.h"
 #include "gtu/splitmix64.h"
 
@@ -15,7 +17,8 @@ static uint64_t random_word(struct gtu_dev *dev)
 void gtu_dev_set_faults(struct gtu_dev *dev, const struct gtu_dev_faults *faults)
 {
 	dev->faults = *faults;
-	dev->faulty = faults->corrupt_completions || faults->forge_records || faults->stuck_reset || faults->power_loss || faults->bug;
+	dev->faulty = faults->corrupt_completions || faults->forge_records || faults->stuck_reset || faults->power_loss || faults->bug ||
+		      faults->late_status;
 	for (unsigned i = 0; i < GTU_MBOX_FAULTS; i++)
 		dev->faulty |= faults->mbox[i] != 0;
 	dev->completions = dev->records = dev->resets = dev->power_losses = 0;
@@ -58,6 +61,23 @@ void gtu_fault_completion(struct gtu_dev *dev, struct gtu_hw_cpl *cpl, uint16_t 
 		cpl->operand = (uint8_t)(r >> 40);
 		break;
 	}
+}
+
+static uint64_t now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+void gtu_fault_late_status(struct gtu_dev *dev)
+{
+	const uint64_t every = dev->faults.late_status, end = now_us() + 5000;
+
+	/* no sleep: the sandbox of gtu serve forbids it */
+	while (every && dev->completions % every == 0 && now_us() < end)
+		;
 }
 
 void gtu_fault_status(struct gtu_dev *dev, struct gtu_hw_queue_status *s, uint32_t *state)

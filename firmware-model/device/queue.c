@@ -321,6 +321,8 @@ static void complete(struct gtu_dev *dev, struct gtu_hwq *q)
 	context_of(dev, q)->failed += !ok;
 	memcpy(to, &cpl, offsetof(struct gtu_hw_cpl, phase));
 	__atomic_store_n(&to->phase, phase, __ATOMIC_RELEASE);
+	if (dev->faulty)
+		gtu_fault_late_status(dev);
 	status_write(dev, q);
 	if (q->canceling && (int32_t)(q->cancel_until - q->cq_tail) <= 0)
 		q->canceling = false;

@@ -419,6 +419,7 @@ struct pci_function *pci_function_create(const struct pci_setup *setup, struct g
 		.forge_records = setup->fault[PCI_FAULT_FORGE],
 		.stuck_reset = setup->fault[PCI_FAULT_STUCK_RESET],
 		.power_loss = setup->fault[PCI_FAULT_POWER_LOSS],
+		.late_status = setup->fault[PCI_FAULT_LATE_STATUS],
 		.seed = setup->seed,
 		.bug = setup->bug,
 	};

@@ -53,7 +53,7 @@ struct server {
 };
 
 static const char *const fault_names[] = { "lose-irq", "stall", "all-ones", "die-at", "corrupt-completions",
-					   "forge-records", "stuck-reset", "keep-master", "power-loss", "no-invalidate",
+					   "forge-records", "stuck-reset", "keep-master", "power-loss", "late-status", "no-invalidate",
 					   "no-queue-state", "no-queue-enable", "refuse-disable", "refuse-queue-state",
 					   "refuse-enable", "false-counters", NULL };
 _Static_assert(sizeof(fault_names) / sizeof(fault_names[0]) == PCI_FAULTS + 1, "every fault needs a name");
@@ -97,6 +97,8 @@ static void help(void)
 	     "                      refuse-queue-state  the same for QUEUE_STATE\n"
 	     "                      refuse-enable  every N-th QUEUE_ENABLE or CTX_ENABLE is refused; the others work\n"
 	     "                      false-counters  the N-th CTX_COUNTERS and all later ones give all ones\n"
+	     "                      late-status  every N-th completion is visible 5 ms before the queue's status\n"
+	     "                                 counts it\n"
 	     "                      power-loss  from the N-th function-level reset on, the reset also loses the\n"
 	     "                                 aperture's content and restarts epochs, as power loss does\n"
 	     "  --bug NAME        inject a gateware bug for 'gtu bringup' to find; 'gtu bringup --bugs'\n"

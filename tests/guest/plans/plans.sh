@@ -547,9 +547,10 @@ run_plan() (
 		for program in submit_test aperture_test detail_test usage_test; do
 			arguments+=(--file "$kselftests/$program")
 		done
-		# gtu1 to gtu6; what a device cannot do, the driver does or refuses
+		# gtu1 to gtu7; what a device cannot do, the driver does or refuses
 		sound_guest "$1" 6.12 --also "--map-aperture --aperture 4M" --also "--without regions" --also "--without cancel" \
 			--also "--map-aperture --aperture 8M" --also "--fault lose-irq=5" --also "--fault false-counters" \
+			--also "--fault late-status" \
 			--test "huge-entries-beside-small=$(never_skipped GTU_DEVICE=/dev/gtu1 huge_test small_beside_huge)" \
 			--test "without-regions=GTU_DEVICE=/dev/gtu2 submit_test" \
 			--test "without-regions-removal=$(never_skipped GTU_DEVICE=/dev/gtu2 submit_test revoke_while_a_queue_is_reset)" \
@@ -557,6 +558,7 @@ run_plan() (
 			--test "without-cancel=$(never_skipped GTU_DEVICE=/dev/gtu3 detail_test cancel_unsupported)" \
 			--test "one-lost-interrupt=$(never_skipped GTU_FAULT=lose-some GTU_DEVICE=/dev/gtu5 event_test one_lost_interrupt lost_interrupt_of_a_wait)" \
 			--test "false-counters=$(never_skipped GTU_FAULT=false-counters GTU_DEVICE=/dev/gtu6 usage_test false_counters)" \
+			--test "late-status=$(never_skipped GTU_FAULT=late-status GTU_DEVICE=/dev/gtu7 submit_test consumed_before_the_status)" \
 			--test "whole-aperture=$(never_skipped GTU_APERTURE_MAPPED=1 GTU_DEVICE=/dev/gtu4 aperture_test full)" ;;
 	graphs)
 		need distribution

@@ -545,6 +545,23 @@ TEST_F(submit, revoke_in_flight)
 	}
 }
 
+/* A completion that is visible can be consumed, also before the status counts it. */
+TEST_F(submit, consumed_before_the_status)
+{
+	uint32_t i, index;
+
+	NEEDS_FAULT("late-status", "6.12");
+	for (i = 0; i < 10; i++) {
+		ASSERT_EQ(0, submit_one(&self->q, 0, &index));
+		while (!completed(&self->q, index))
+			;
+		self->q.consumed++;
+	}
+	/* one that is not */
+	self->q.consumed++;
+	EXPECT_EQ(EINVAL, submit_one(&self->q, 0, &index));
+}
+
 /*
  * REGION_REMOVE waits for the last job of each queue that names the region. A queue that another thread resets meanwhile
  * has no such job any more; jobs of other queues go on.

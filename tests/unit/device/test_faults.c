@@ -204,6 +204,19 @@ TEST(false_counters_of_a_context)
 	CHECK_EQ(gtu_dev_read(f->dev, 0, GTU_REG_MBOX_RESULT(2), 8), UINT64_MAX);
 }
 
+TEST(late_status)
+{
+	const struct gtu_hw_desc nop = { .opcode = GTU_OP_NOP };
+	struct fx *f = fx_open(NULL, 1);
+	struct timespec from, to;
+
+	gtu_dev_set_faults(f->dev, &(struct gtu_dev_faults){ .late_status = 1 });
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	CHECK_EQ(fx_do(f, &nop, 0).status, GTU_CPL_OK);
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	CHECK((to.tv_sec - from.tv_sec) * 1000000000 + to.tv_nsec - from.tv_nsec >= 5000000);
+}
+
 TEST(a_reset_that_never_completes)
 {
 	struct fx *f = fx_open(NULL, 1);

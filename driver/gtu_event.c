@@ -286,7 +286,7 @@ static void gtu_interrupt_limit(struct gtu_vector *v, int irq, unsigned int even
 	unsigned int rate = READ_ONCE(interrupt_rate);
 
 	spin_lock(&v->lock);
-	if (v->window != jiffies) {
+	if (time_after(jiffies, v->window)) {
 		v->window = jiffies;
 		v->count = 0;
 	}
@@ -350,6 +350,7 @@ int gtu_events_alloc(struct gtu_device *gtu)
 
 		v->gtu = gtu;
 		v->errors = !i;
+		v->window = jiffies;
 		spin_lock_init(&v->lock);
 		INIT_DELAYED_WORK(&v->resume, gtu_interrupt_resume);
 		if (i || gtu->vectors == 1) {

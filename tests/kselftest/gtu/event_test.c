@@ -535,7 +535,7 @@ TEST_F_TIMEOUT(event, lost_interrupt_of_the_last_job, 60)
 	ASSERT_EQ(0, submit_one(&q, GTU_SUBMIT_ARM, &index));
 	EXPECT_EQ(POLLIN, polled(self->efd, 5000));
 	counted(self->efd);
-	/* nobody has waited for this one, and it is there when its event is requested */
+	/* a completion that is there when its event is requested, long after the last event */
 	ASSERT_EQ(0, submit_one(&q, 0, &index));
 	sleep(3);
 	counted(self->efd);

@@ -24,7 +24,7 @@
 #define GTU_WAIT_SLICE_NS	(100 * NSEC_PER_MSEC)
 #define GTU_WAIT_SLICE_MAX_NS	NSEC_PER_SEC
 
-static unsigned int interrupt_rate = 100000;
+static unsigned int interrupt_rate = 200000;
 module_param(interrupt_rate, uint, 0644);
 MODULE_PARM_DESC(interrupt_rate, "Maximum number of interrupts and their events per second and vector; 0: no limit");
 

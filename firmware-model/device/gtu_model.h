@@ -190,7 +190,7 @@ struct gtu_dev_faults {
 	uint64_t forge_records;		/* stream records with wrong active lanes, indices, positions, edges */
 	uint64_t mbox[GTU_MBOX_FAULTS];
 	uint64_t stuck_reset;		/* a reset never completes: the device is never ready again */
-	uint64_t late_status;		/* every n-th completion is visible 5 ms before the status counts it */
+	uint64_t late_status;		/* every n-th completion is visible some ms before the status counts it */
 	uint64_t power_loss;		/* a function-level reset acts as power-on: random data in the aperture */
 	uint64_t seed;
 	enum gtu_bug bug;		/* active at once, if the device and not its transport implements it */

@@ -34,7 +34,7 @@ enum pci_fault {
 	PCI_FAULT_STUCK_RESET,	/* from the n-th on, resets do not end */
 	PCI_FAULT_KEEP_MASTER,	/* from the n-th time on, clearing bus mastering has no effect */
 	PCI_FAULT_POWER_LOSS,	/* from the n-th on, function-level resets also lose power */
-	PCI_FAULT_LATE_STATUS,	/* every n-th completion is visible 5 ms before the status counts it */
+	PCI_FAULT_LATE_STATUS,	/* every n-th completion is visible some ms before the status counts it */
 	PCI_FAULT_MBOX,		/* the faults of enum gtu_mbox_fault, by the n-th command */
 	PCI_FAULTS = PCI_FAULT_MBOX + GTU_MBOX_FAULTS
 };

@@ -97,7 +97,7 @@ static void help(void)
 	     "                      refuse-queue-state  the same for QUEUE_STATE\n"
 	     "                      refuse-enable  every N-th QUEUE_ENABLE or CTX_ENABLE is refused; the others work\n"
 	     "                      false-counters  the N-th CTX_COUNTERS and all later ones give all ones\n"
-	     "                      late-status  every N-th completion is visible 5 ms before the queue's status\n"
+	     "                      late-status  every N-th completion is visible some ms before the queue's status\n"
 	     "                                 counts it\n"
 	     "                      power-loss  from the N-th function-level reset on, the reset also loses the\n"
 	     "                                 aperture's content and restarts epochs, as power loss does\n"

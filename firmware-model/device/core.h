@@ -9,9 +9,16 @@
 #define GTU_QUEUES_MAX		256u
 #define GTU_QUANTUM		4096u	/* cycles a context of weight 1 gets per scheduling round */
 #define GTU_STALL_LIMIT		(1ull << 30)	/* cycles a stalled stream may hold a unit another job needs */
+#define GTU_CHARGE_SCALE	256u	/* a context's charge for a cycle of an exclusive unit, times its weight */
 #define GTU_PAGES		(GTU_UNIT_COUNT + 1u)	/* units with a page, then the basic operations */
 
 #define GTU_BITMAP_WORDS	(GTU_QUEUES_MAX / 64)
+
+/* A context's use of an exclusive unit. */
+struct gtu_unit_share {
+	uint64_t charged;
+	uint32_t waiters;		/* queues of the context that wait for the unit */
+};
 
 struct gtu_context {
 	bool enabled;
@@ -21,6 +28,7 @@ struct gtu_context {
 	uint64_t jobs, failed, cycles;	/* completions, those with an error, and the jobs' cycles */
 	uint32_t next_queue;		/* where the round robin over the context's queues continues */
 	uint64_t queues[GTU_BITMAP_WORDS];
+	struct gtu_unit_share share[GTU_PAGES];
 };
 
 struct gtu_hwq {
@@ -28,6 +36,7 @@ struct gtu_hwq {
 	uint8_t sq_log2, cq_log2;
 	bool armed, event_due, error_due;
 	bool active;			/* `job` holds a fetched descriptor */
+	bool waits;			/* the job waits for its unit */
 	bool stalled;			/* the job waits for its consumer */
 	bool canceling;			/* jobs before cancel_until complete with CANCELED */
 	uint32_t id, context, event_ring, arm_index;

@@ -96,7 +96,9 @@ struct gtu_unit_page {
 	uint64_t shown[GTU_UREG_COUNTERS];	/* counters at the last snapshot */
 	void *state;			/* state_bytes() */
 	struct gtu_hwq *owner;		/* exclusive units: the queue that holds the unit */
-	struct gtu_hwq *next_owner;	/* the first queue that waits for the unit */
+	uint32_t last_owner;		/* number of the queue that had the unit last */
+	uint32_t waiters;		/* queues that wait for it */
+	uint64_t charged;		/* to the context of the last owner, when it got the unit */
 };
 
 struct gtu_job {

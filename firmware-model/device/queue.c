@@ -126,65 +126,120 @@ static void status_write(struct gtu_dev *dev, struct gtu_hwq *q)
 	__atomic_store_n(&s->state, state, __ATOMIC_RELEASE);
 }
 
-/* Release the job's exclusive unit and wake the queues that wait for it. */
-static void release(struct gtu_dev *dev, struct gtu_hwq *q)
-{
-	if (!q->active || !q->job.unit || q->job.page->owner != q)
-		return;
-	q->job.page->owner = NULL;
-	gtu_queue_wake_all(dev);
-}
+/* ---- Exclusive units ------------------------------------------------------------------------- */
 
 /*
- * Acquire the job's exclusive unit, or register as its next owner. The first queue that asks while
- * the unit is held gets it next, so a queue with many jobs cannot starve the others.
+ * Contexts share an exclusive unit by start-time fair queueing: a context is charged for the cycles for which it keeps
+ * the unit from others, divided by its weight, also while its stream waits for the consumer. The unit goes to the
+ * waiting context with the smallest charge. A context that starts to wait has at least the charge at which the present
+ * owner got the unit: the time before it waited is no credit.
  */
-static bool acquire(struct gtu_dev *dev, struct gtu_hwq *q)
+static struct gtu_unit_share *share_of(struct gtu_hwq *q)
 {
-	struct gtu_unit_page *page = q->job.page;
+	return &q->job.context->share[q->job.page - q->job.dev->page];
+}
 
-	if (page->owner == q)
-		return true;
-	if (page->owner || (page->next_owner && page->next_owner != q)) {
-		page->next_owner = page->next_owner ? page->next_owner : q;
-		return false;
-	}
-	page->owner = q;
-	if (page->next_owner) {
-		page->next_owner = NULL;
-		gtu_queue_wake_all(dev);	/* the next waiter registers */
-	}
-	return true;
+static void charge(struct gtu_hwq *q, uint64_t cycles)
+{
+	struct gtu_unit_share *share = share_of(q);
+
+	if (q->job.page->waiters > share->waiters)
+		share->charged += cycles * GTU_CHARGE_SCALE / q->job.context->weight;
+}
+
+/* Queue @q wants its job's unit. */
+static void request(struct gtu_hwq *q)
+{
+	struct gtu_unit_share *share = share_of(q);
+
+	if (share->charged < q->job.page->charged)
+		share->charged = q->job.page->charged;
+	share->waiters += !q->waits;
+	q->job.page->waiters += !q->waits;
+	q->waits = true;
 }
 
 /* Stop waiting for the job's unit. */
 static void stop_waiting(struct gtu_hwq *q)
 {
-	if (q->active && q->job.unit && q->job.page->next_owner == q)
-		q->job.page->next_owner = NULL;
+	if (!q->waits)
+		return;
+	q->waits = false;
+	q->job.page->waiters--;
+	share_of(q)->waiters--;
 }
 
-/* The queue's job has ended, or is dropped. */
-static void retire(struct gtu_dev *dev, struct gtu_hwq *q)
+static void own(struct gtu_hwq *q)
 {
-	release(dev, q);
+	stop_waiting(q);
+	q->job.page->owner = q;
+	q->job.page->charged = share_of(q)->charged;
+}
+
+/*
+ * Give the unit of @page (may be NULL), which has no owner, to a waiting queue: of the context with the smallest charge,
+ * and of equal ones the first after the last owner, so the queues of a context alternate.
+ */
+static void grant(struct gtu_dev *dev, struct gtu_unit_page *page)
+{
+	uint32_t i, waiters = page ? page->waiters : 0;
+	struct gtu_hwq *best = NULL;
+
+	for (i = 1; waiters && i <= dev->config.queues; i++) {
+		struct gtu_hwq *q = &dev->queue[(page->last_owner + i) % dev->config.queues];
+
+		if (!q->waits || q->job.page != page)
+			continue;
+		if (!best || share_of(q)->charged < share_of(best)->charged)
+			best = q;
+		waiters--;
+	}
+	if (!best)
+		return;
+	own(best);
+	runnable(dev, best);
+}
+
+/* Acquire the job's exclusive unit, or wait for it. A unit without an owner has no waiters. */
+static bool acquire(struct gtu_hwq *q)
+{
+	struct gtu_unit_page *page = q->job.page;
+
+	if (page->owner == q)
+		return true;
+	request(q);
+	if (!page->owner)
+		own(q);
+	return page->owner == q;
+}
+
+/* The queue's job has ended, or is dropped. Returns the page of the exclusive unit that it held, for grant(), or NULL. */
+static struct gtu_unit_page *retire(struct gtu_dev *dev, struct gtu_hwq *q)
+{
+	struct gtu_unit_page *page = q->active && q->job.unit && q->job.page->owner == q ? q->job.page : NULL;
+
+	if (page) {
+		page->owner = NULL;
+		page->last_owner = q->id;
+	}
 	if (q->active && q->job.started && q->job.desc.opcode == GTU_OP_FENCE)
 		dev->fences--;
 	q->active = q->stalled = false;
+	return page;
 }
 
 void gtu_queue_drop(struct gtu_dev *dev, struct gtu_hwq *q)
 {
 	stop_waiting(q);
-	retire(dev, q);
+	grant(dev, retire(dev, q));
 	blocked(dev, q);
-	gtu_queue_wake_all(dev);	/* a fence or a waiter for the unit may be runnable now */
+	gtu_queue_wake_all(dev);	/* a fence may be runnable now */
 }
 
 void gtu_queue_clear(struct gtu_hwq *q)
 {
 	q->sq_head = q->sq_tail = q->cq_head = q->cq_tail = q->submit_low = 0;
-	q->armed = q->event_due = q->error_due = q->active = q->stalled = false;
+	q->armed = q->event_due = q->error_due = q->active = q->waits = q->stalled = false;
 	q->canceling = q->job.record_armed = false;
 }
 
@@ -284,22 +339,22 @@ void gtu_queue_doorbell(struct gtu_dev *dev, uint32_t queue, uint32_t reg, unsig
 
 /*
  * Write the job's completion as one block, `phase` last. The queue's tail includes the completion before a user can
- * see it: a consumer index that counts it is valid from then on.
+ * see it: a consumer index that counts it is valid from then on. Returns what retire() does.
  */
-static void complete(struct gtu_dev *dev, struct gtu_hwq *q)
+static struct gtu_unit_page *complete(struct gtu_dev *dev, struct gtu_hwq *q)
 {
 	struct gtu_job *job = &q->job;
 	const uint32_t size = 1u << q->cq_log2, slot = q->cq_tail & (size - 1);
 	struct gtu_hw_cpl *to = gtu_dma(dev, q->cq + slot * sizeof(*to), sizeof(*to), true);
 	bool ok = job->status == GTU_CPL_OK;
 	uint16_t phase = q->cq_tail & size ? 0 : 1;
+	struct gtu_unit_page *page = retire(dev, q);
 	struct gtu_hw_cpl cpl;
 
-	retire(dev, q);
 	if (!to) {
 		gtu_dev_error(dev, GTU_ERROR_DMA, q->cq);
 		queue_error(dev, q, GTU_QUEUE_E_DMA);
-		return;
+		return page;
 	}
 	cpl = (struct gtu_hw_cpl){
 		.cookie = job->desc.cookie,
@@ -332,10 +387,13 @@ static void complete(struct gtu_dev *dev, struct gtu_hwq *q)
 		job->record_armed = false;
 		event_now(dev, q);
 	}
-	if (!fetchable(q))
+	if (fetchable(q))
+		runnable(dev, q);
+	else
 		blocked(dev, q);
 	if (dev->fences)
 		gtu_queue_wake_all(dev);	/* a fence may wait for this completion */
+	return page;
 }
 
 /* Copy the descriptor at the ring's head; false if the ring cannot be accessed. */
@@ -416,36 +474,66 @@ static int stop(struct gtu_job *job, unsigned status)
 	return gtu_job_error(job, status, 0xff, 0);
 }
 
+/*
+ * Fetch the queue's next job, or mark the queue blocked. Without a job to run, q->active is false; then returns the
+ * cycles used.
+ */
+static uint64_t next_job(struct gtu_dev *dev, struct gtu_hwq *q)
+{
+	struct gtu_job *job = &q->job;
+
+	if (!fetchable(q)) {
+		blocked(dev, q);
+		return 0;
+	}
+	if (!fetch(dev, q)) {
+		queue_error(dev, q, GTU_QUEUE_E_DMA);
+		return 0;
+	}
+	if (q->canceling) {	/* `until` is beyond every job fetched meanwhile */
+		gtu_job_error(job, GTU_CPL_CANCELED, 0xff, 0);
+		complete(dev, q);
+		return 0;
+	}
+	if (prepare(dev, job))
+		return 0;
+	job->unit = NULL;
+	job->cycles = 1;
+	dev->cycles++;
+	complete(dev, q);
+	return 1;
+}
+
+/*
+ * Queue @q has released the exclusive unit of @page: fetch its next job first, so that it competes with those that wait.
+ * Returns the cycles used.
+ */
+static uint64_t pass_on(struct gtu_dev *dev, struct gtu_hwq *q, struct gtu_unit_page *page)
+{
+	uint64_t spent = 0;
+
+	if (q->enabled && q->state == GTU_QUEUE_ENABLED)
+		spent = next_job(dev, q);
+	if (q->active && q->job.page == page)
+		request(q);
+	grant(dev, page);
+	return spent;
+}
+
 /* Run queue @q for about @budget cycles, or mark it blocked; returns the cycles used. */
 static uint64_t run_queue(struct gtu_dev *dev, struct gtu_hwq *q, uint64_t budget)
 {
 	struct gtu_job *job = &q->job;
+	struct gtu_unit_page *page;
 	uint64_t before, spent;
 	int ran = GTU_RUN_MORE;
 
 	if (!q->active) {
-		if (!fetchable(q)) {
-			blocked(dev, q);
-			return 0;
-		}
-		if (!fetch(dev, q)) {
-			queue_error(dev, q, GTU_QUEUE_E_DMA);
-			return 0;
-		}
-		if (q->canceling) {	/* `until` is beyond every job fetched meanwhile */
-			gtu_job_error(job, GTU_CPL_CANCELED, 0xff, 0);
-			complete(dev, q);
-			return 0;
-		}
-		if (!prepare(dev, job)) {
-			job->unit = NULL;
-			job->cycles = 1;
-			dev->cycles++;
-			complete(dev, q);
-			return 1;
-		}
+		spent = next_job(dev, q);
+		if (!q->active)
+			return spent;
 	}
-	if (job->unit->exclusive && !acquire(dev, q)) {
+	if (job->unit->exclusive && !acquire(q)) {
 		blocked(dev, q);
 		return 0;
 	}
@@ -469,10 +557,15 @@ static uint64_t run_queue(struct gtu_dev *dev, struct gtu_hwq *q, uint64_t budge
 	q->stalled = ran == GTU_RUN_STALLED;
 	if (spent)
 		q->stalled_for = 0;
-	if (ran == GTU_RUN_DONE)
-		complete(dev, q);
-	else if (q->stalled)
+	if (job->unit->exclusive)
+		charge(q, spent);
+	if (ran == GTU_RUN_DONE) {
+		page = complete(dev, q);
+		if (page && page->waiters)
+			spent += pass_on(dev, q, page);
+	} else if (q->stalled) {
 		blocked(dev, q);
+	}
 	return spent;
 }
 
@@ -498,8 +591,7 @@ bool gtu_queue_cancel(struct gtu_dev *dev, struct gtu_hwq *q, uint32_t until)
 		gtu_job_error(&q->job, GTU_CPL_CANCELED, 0xff, 0);
 		if (gtu_bug(dev, GTU_BUG_CANCEL))
 			q->job.count = 0;
-		complete(dev, q);
-		gtu_queue_wake_all(dev);	/* its unit, or its claim to one, is free */
+		grant(dev, complete(dev, q));
 	} else if (fetchable(q)) {
 		runnable(dev, q);
 	}
@@ -590,13 +682,14 @@ void gtu_dev_idle(struct gtu_dev *dev, uint64_t cycles)
 		struct gtu_unit_page *page = &dev->page[i];
 		struct gtu_hwq *q = page->owner;
 
-		if (!q || !q->stalled || !page->next_owner)
+		if (!q || !q->stalled || !page->waiters)
 			continue;
+		charge(q, cycles);
 		q->stalled_for += cycles;
 		if (q->stalled_for < GTU_STALL_LIMIT)
 			continue;
 		q->job.mem = dev->mem;
 		stop(&q->job, GTU_CPL_STALLED);
-		complete(dev, q);
+		grant(dev, complete(dev, q));
 	}
 }

@@ -16,7 +16,7 @@
 #define FX_PAGE		4096u
 #define FX_TABLE_LOG2	8u
 #define FX_RING_LOG2	4u
-#define FX_QUEUES	4u
+#define FX_QUEUES	8u
 #define FX_BUFFERS	512u
 #define FX_DMA_BASE	0x100000000ull
 #define FX_APERTURE	65536u		/* clearing the default's 16 MiB takes longer than most tests */

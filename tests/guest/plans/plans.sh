@@ -352,7 +352,8 @@ bench_guest() {
 	server=$gtu
 	make_graph
 	boot bench distribution "${arguments[@]}" --test "bench=bench-ioctl off $seconds 1G" --file "$kselftests/usage_test" \
-		--test "shares=$(never_skipped usage_test a_flood_costs_others_little a_hang_costs_others_little)"
+		--test "shares=$(never_skipped usage_test a_flood_costs_others_little a_hang_costs_others_little \
+			a_hang_costs_other_users_of_the_unit_little)"
 	boot bench-iommu distribution --iommu "${arguments[@]}" --test "bench-strict=bench-ioctl strict $seconds 64M" \
 		--test "bench-lazy=bench-ioctl lazy $seconds 64M"
 	if compiled_in >/dev/null 2>&1; then

@@ -274,6 +274,94 @@ TEST(an_exclusive_unit_is_shared_fairly)
 	}
 }
 
+/*
+ * Queues of contexts that share the IRU. Each always has two streams, whose consumers take their records after they
+ * waited for `late` cycles of wall time, if ever.
+ */
+#define USERS 6u
+#define NEVER UINT64_MAX
+
+static const struct { unsigned context, weight; uint64_t late; } users[USERS] = {
+	{ 0, 1, NEVER }, { 0, 1, NEVER }, { 0, 1, NEVER }, { 1, 1, 1 << 26 }, { 2, 2, 1 << 24 }, { 3, 1, 1 << 25 },
+};
+
+struct sharing {
+	struct fx *f;
+	struct gtu_hw_desc stream[USERS][2];
+	struct gtu_hw_ring *ring[USERS][2];
+	uint64_t waited[USERS];		/* for the consumer, by the present stream */
+	uint64_t held[4];		/* wall time for which a context's streams waited for their consumers */
+};
+
+static void sharing_open(struct sharing *s)
+{
+	*s = (struct sharing){ .f = fx_open(NULL, 1) };
+	for (unsigned n = 0; n < USERS; n++) {
+		if (n && users[n].context != users[n - 1].context)
+			fx_context_open(s->f, users[n].context, users[n].weight);
+		if (n)
+			fx_queue_open(s->f, n, users[n].context, GTU_RING_NONE);
+		for (unsigned i = 0; i < 2; i++)
+			s->stream[n][i] = fx_stream(s->f, 1000, 2, 0, &s->ring[n][i]);
+	}
+}
+
+/* Run the first @n queues for @time cycles of wall time, the contexts' part of which is added to `held`. */
+static void sharing_run(struct sharing *s, unsigned n, uint64_t time)
+{
+	const uint64_t step = 1 << 23;
+	struct gtu_hw_cpl c;
+
+	for (uint64_t now = 0; now < time; now += step) {
+		for (unsigned u = 0; u < n; u++) {
+			struct fx_queue *q = &s->f->queue[u];
+			struct gtu_hw_ring *ring = s->ring[u][q->head & 1];
+
+			s->held[users[u].context] += ring->waiting ? step : 0;
+			s->waited[u] += ring->waiting ? step : 0;
+			if (s->waited[u] >= users[u].late) {
+				ring->consumer = ring->producer;
+				fx_doorbell(s->f, u, GTU_DB_KICK, 1);
+			}
+			for (; fx_poll(s->f, u, &c); s->waited[u] = 0)
+				CHECK_EQ(c.status, users[u].late == NEVER ? GTU_CPL_STALLED : GTU_CPL_OK);
+			for (; q->tail - q->head < 2; fx_submit_to(s->f, u, &s->stream[u][q->tail & 1]))
+				s->ring[u][q->tail & 1]->consumer = 0;
+		}
+		while (gtu_dev_pending(s->f->dev))
+			gtu_dev_step(s->f->dev, 1 << 12);
+		gtu_dev_idle(s->f->dev, step);
+	}
+}
+
+TEST(a_context_pays_for_the_time_it_keeps_a_unit_from_others)
+{
+	const uint64_t time = 1ull << 35;
+	struct sharing s;
+	unsigned n;
+
+	sharing_open(&s);
+	sharing_run(&s, 5, time);
+	/* weights 1, 1 and 2 of 4 */
+	for (n = 0; n < 3; n++) {
+		const uint64_t fair = time * (n < 2 ? 1 : 2) / 4;
+
+		CHECKF(s.held[n] > fair - fair / 10 && s.held[n] < fair + fair / 10,
+		       "context %u has %.3f of the time of its unit, of which it may have %.3f", n,
+		       (double)s.held[n] / (double)time, (double)fair / (double)time);
+	}
+	/* a context that did not use the unit before gets a fair part from then on, not what it did not use */
+	memset(s.held, 0, sizeof(s.held));
+	sharing_run(&s, 6, time);
+	for (n = 0; n < 4; n++) {
+		const uint64_t fair = time * (n == 2 ? 2 : 1) / 5;
+
+		CHECKF(s.held[n] > fair - fair / 8 && s.held[n] < fair + fair / 8,
+		       "context %u has %.3f of the time of four, of which it may have %.3f", n,
+		       (double)s.held[n] / (double)time, (double)fair / (double)time);
+	}
+}
+
 TEST(queues_of_a_context_take_turns)
 {
 	struct fx *f = fx_open_queues(3);

@@ -35,7 +35,7 @@ FIXTURE_SETUP(removal)
 	ASSERT_EQ(0, buffer_alloc(self->fd, 8192, &self->buffer_key, &offset));
 	self->buffer = map_shared(self->fd, offset, 8192);
 	ASSERT_NE(MAP_FAILED, (void *)self->buffer);
-	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &self->q));
+	ASSERT_EQ(0, queue_create(self->fd, 8, 8, &self->q));
 }
 
 NO_TEARDOWN(removal);
@@ -81,14 +81,21 @@ static void expect_alive(struct __test_metadata *_metadata)
 	munmap(memory, 8192);
 }
 
+/* Start a waiter and 256 copies; at most half of them have ended. */
+static void start_load(struct __test_metadata *_metadata, FIXTURE_DATA(removal) *self, struct waiter *w)
+{
+	start_waiter(w, &self->q, 1u << 20, GTU_WAIT_FOREVER);
+	submit_long(&self->q, self->key, BYTES / 2);
+	ASSERT_FALSE(completed(&self->q, self->q.submitted / 2));
+}
+
 TEST_F_TIMEOUT(removal, unbind_under_load, 60)
 {
 	struct waiter w;
 	uint32_t i;
 
 	self->buffer[5] = 99;
-	start_waiter(&w, &self->q, 1u << 20, GTU_WAIT_FOREVER);
-	submit_long(&self->q, self->key, BYTES / 2);
+	start_load(_metadata, self, &w);
 	ASSERT_EQ(0, driver_file(self->function, "unbind"));
 	/* after unbind the device no longer accesses the memory, and it is unpinned */
 	EXPECT_EQ(0, status_kib("VmPin"));
@@ -303,8 +310,7 @@ TEST_F_TIMEOUT(removal, function_reset, 60)
 	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
 	epoch = info.epoch;
 	NEEDS_RESET(path);
-	start_waiter(&w, &self->q, 1u << 20, GTU_WAIT_FOREVER);
-	submit_long(&self->q, self->key, BYTES / 2);
+	start_load(_metadata, self, &w);
 	ret = write_to(path, "1");
 	ASSERT_EQ(0, ret);
 	EXPECT_EQ(ENODEV, join_waiter(&w));
@@ -374,8 +380,7 @@ TEST_F_TIMEOUT(removal, shutdown, 60)
 		ASSERT_NE(MAP_FAILED, (void *)unused);
 		used[7] = 0x77;
 	}
-	start_waiter(&w, &self->q, 1u << 20, GTU_WAIT_FOREVER);
-	submit_long(&self->q, self->key, BYTES / 2);
+	start_load(_metadata, self, &w);
 	ASSERT_EQ(0, write_to(shutdown, self->function));
 	memset(self->memory, 0, BYTES);
 	EXPECT_EQ(ENODEV, join_waiter(&w));

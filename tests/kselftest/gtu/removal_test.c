@@ -82,7 +82,8 @@ static void expect_alive(struct __test_metadata *_metadata)
 }
 
 /* Start a waiter and 256 copies; at most half of them have ended. */
-static void start_load(struct __test_metadata *_metadata, FIXTURE_DATA(removal) *self, struct waiter *w)
+static void start_load(struct __test_metadata *_metadata, FIXTURE_DATA(removal) *self,
+		       struct waiter *w)
 {
 	start_waiter(w, &self->q, 1u << 20, GTU_WAIT_FOREVER);
 	submit_long(&self->q, self->key, BYTES / 2);
@@ -355,6 +356,37 @@ TEST_F_TIMEOUT(removal, function_reset_again, 60)
 	queue_unmap(&q);
 	close(fd);
 	expect_alive(_metadata);
+}
+
+/*
+ * The PCI core announces a function reset and can still fail to carry it out. The driver must not
+ * rely on it: the device would still hold addresses of memory that is free.
+ */
+TEST_F_TIMEOUT(removal, function_reset_that_did_not_happen, 60)
+{
+	const char *unreset = "/sys/module/gtu_shutdown_caller/parameters/unreset";
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	uint32_t epoch, i;
+	struct waiter w;
+	int fd;
+
+	if (access(unreset, W_OK) || !pci_command(self->function, 0))
+		SKIP(return, "needs a PCI function and tests/guest/programs/shutdown");
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
+	epoch = info.epoch;
+	start_load(_metadata, self, &w);
+	ASSERT_EQ(0, write_to(unreset, self->function));
+	memset(self->memory, 0, BYTES);
+	EXPECT_EQ(ENODEV, join_waiter(&w));
+	expect_dead(_metadata, self->fd, &self->q);
+	expect_alive(_metadata);
+	fd = open(device_path(), O_RDWR);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, call(fd, GTU_IOCTL_INFO, &info));
+	EXPECT_NE(epoch, info.epoch);
+	close(fd);
+	for (i = 0; i < BYTES / 4; i++)
+		ASSERT_EQ(0, self->memory[i]);
 }
 
 /*

@@ -3,7 +3,8 @@
  * Shuts a device down for tests, as the kernel does before a reboot or kexec: write the name of a PCI function or
  * platform device to /sys/module/gtu_shutdown_caller/parameters/device. Parameter `lost`: tells the driver of a PCI
  * function that its port has given it up after an error, which QEMU cannot inject. Parameter `bus`: resets all functions
- * on the bus of a PCI function.
+ * on the bus of a PCI function. Parameter `unreset`: calls the functions of a PCI driver for a function reset, without one
+ * between them.
  */
 #include <linux/device.h>
 #include <linux/module.h>
@@ -11,16 +12,20 @@
 #include <linux/platform_device.h>
 #include <linux/string.h>
 
-static int shut_down(const char *text, const struct kernel_param *param)
+/* The PCI function of this name, or the platform device, for put_device(); or NULL. */
+static struct device *find(const char *text, bool pci)
 {
-	struct device *dev;
 	char name[64];
 
 	if (strscpy(name, text, sizeof(name)) < 0)
-		return -EINVAL;
-	dev = bus_find_device_by_name(&pci_bus_type, NULL, strim(name));
-	if (!dev)
-		dev = bus_find_device_by_name(&platform_bus_type, NULL, strim(name));
+		return NULL;
+	return bus_find_device_by_name(pci ? &pci_bus_type : &platform_bus_type, NULL, strim(name));
+}
+
+static int shut_down(const char *text, const struct kernel_param *param)
+{
+	struct device *dev = find(text, true) ?: find(text, false);
+
 	if (!dev)
 		return -ENODEV;
 	device_lock(dev);
@@ -31,42 +36,60 @@ static int shut_down(const char *text, const struct kernel_param *param)
 	return 0;
 }
 
-static int lose(const char *text, const struct kernel_param *param)
+/* Call @what for a PCI function that has a driver with handlers of errors. */
+static int call_handlers(const char *text, int (*what)(struct pci_dev *pdev, const struct pci_error_handlers *of))
 {
-	pci_ers_result_t result = PCI_ERS_RESULT_NONE;
+	struct device *dev = find(text, true);
 	const struct pci_driver *driver;
-	struct device *dev;
-	char name[64];
+	int ret = -ENODEV;
 
-	if (strscpy(name, text, sizeof(name)) < 0)
-		return -EINVAL;
-	dev = bus_find_device_by_name(&pci_bus_type, NULL, strim(name));
 	if (!dev)
-		return -ENODEV;
+		return ret;
 	device_lock(dev);
 	driver = dev->driver ? to_pci_driver(dev->driver) : NULL;
 	if (driver && driver->err_handler)
-		result = driver->err_handler->error_detected(to_pci_dev(dev), pci_channel_io_perm_failure);
+		ret = what(to_pci_dev(dev), driver->err_handler);
 	device_unlock(dev);
 	put_device(dev);
-	return result == PCI_ERS_RESULT_DISCONNECT ? 0 : -EIO;
+	return ret;
+}
+
+static int permanent_failure(struct pci_dev *pdev, const struct pci_error_handlers *of)
+{
+	return of->error_detected(pdev, pci_channel_io_perm_failure) == PCI_ERS_RESULT_DISCONNECT ? 0 : -EIO;
+}
+
+static int lose(const char *text, const struct kernel_param *param)
+{
+	return call_handlers(text, permanent_failure);
+}
+
+static int prepare_and_done(struct pci_dev *pdev, const struct pci_error_handlers *of)
+{
+	of->reset_prepare(pdev);
+	of->reset_done(pdev);
+	return 0;
+}
+
+static int reset_nothing(const char *text, const struct kernel_param *param)
+{
+	return call_handlers(text, prepare_and_done);
 }
 
 static int reset_bus(const char *text, const struct kernel_param *param)
 {
-	struct device *dev;
-	char name[64];
+	struct device *dev = find(text, true);
 	int ret;
 
-	if (strscpy(name, text, sizeof(name)) < 0)
-		return -EINVAL;
-	dev = bus_find_device_by_name(&pci_bus_type, NULL, strim(name));
 	if (!dev)
 		return -ENODEV;
 	ret = pci_reset_bus(to_pci_dev(dev));
 	put_device(dev);
 	return ret;
 }
+
+static const struct kernel_param_ops unreset_ops = { .set = reset_nothing };
+module_param_cb(unreset, &unreset_ops, NULL, 0200);
 
 static const struct kernel_param_ops reset_ops = { .set = reset_bus };
 module_param_cb(bus, &reset_ops, NULL, 0200);

@@ -512,7 +512,7 @@ static uint64_t pass_on(struct gtu_dev *dev, struct gtu_hwq *q, struct gtu_unit_
 {
 	uint64_t spent = 0;
 
-	if (q->enabled && q->state == GTU_QUEUE_ENABLED)
+	if (q->state == GTU_QUEUE_ENABLED)
 		spent = next_job(dev, q);
 	if (q->active && q->job.page == page)
 		request(q);

@@ -362,6 +362,82 @@ TEST(a_context_pays_for_the_time_it_keeps_a_unit_from_others)
 	}
 }
 
+/* The records of @ring are taken, so its stream goes on. */
+static void take_all(struct fx *f, unsigned queue, struct gtu_hw_ring *ring)
+{
+	ring->consumer = ring->producer;
+	fx_doorbell(f, queue, GTU_DB_KICK, 1);
+	fx_run(f, 1 << 16);
+}
+
+TEST(a_context_does_not_pay_for_a_unit_that_others_do_not_want)
+{
+	struct fx *f = fx_open(NULL, 1);
+	struct gtu_hw_ring *a[3], *b[2];
+	struct gtu_hw_desc d[5];
+
+	fx_context_open(f, 1, 1);
+	fx_queue_open(f, 1, 1, GTU_RING_NONE);
+	fx_queue_open(f, 2, 0, GTU_RING_NONE);
+	for (unsigned i = 0; i < 3; i++)
+		d[i] = fx_stream(f, 1000, 2, 0, &a[i]);
+	for (unsigned i = 0; i < 2; i++)
+		d[3 + i] = fx_stream(f, 1000, 2, 0, &b[i]);
+	fx_submit_to(f, 0, &d[0]);
+	fx_submit_run(f, 0, &d[1]);
+	fx_submit_run(f, 2, &d[2]);	/* waits, too, but of the same context */
+	gtu_dev_idle(f->dev, 1 << 29);
+	fx_submit_to(f, 1, &d[3]);
+	fx_submit_run(f, 1, &d[4]);
+	gtu_dev_idle(f->dev, 1 << 24);
+	CHECK_EQ(b[0]->waiting, 0);
+	/* charged 2^24 cycles, not 2^29 */
+	while (a[0]->waiting)
+		take_all(f, 0, a[0]);
+	CHECK_EQ(b[0]->waiting, 1);
+	gtu_dev_idle(f->dev, 1 << 26);
+	while (b[0]->waiting)
+		take_all(f, 1, b[0]);
+	CHECK(a[1]->waiting + a[2]->waiting == 1 && b[1]->waiting == 0);
+}
+
+TEST(queues_of_a_context_take_turns_in_a_unit)
+{
+	struct fx *f = fx_open_queues(3);
+	struct gtu_hw_desc d = fx_stream(f, 1000, 1024, 0, NULL);
+	unsigned ended[3] = { 0 }, n;
+	struct gtu_hw_cpl c;
+
+	for (n = 0; n < 3; n++)
+		fx_submit_many(f, n, &d, 12);
+	while (ended[0] + ended[1] + ended[2] < 18) {
+		gtu_dev_step(f->dev, 100);
+		for (n = 0; n < 3; n++)
+			ended[n] += fx_poll(f, n, &c);
+	}
+	CHECKF(ended[0] > 4 && ended[1] > 4 && ended[2] > 4, "%u, %u and %u of 12 streams", ended[0], ended[1], ended[2]);
+}
+
+TEST(a_queue_in_error_passes_its_unit_on)
+{
+	struct fx *f = fx_open_queues(2);
+	struct gtu_hw_desc d = fx_stream(f, 1000, 1024, 0, NULL);
+	const uint64_t n = 0;
+	struct gtu_hw_cpl c;
+
+	fx_submit_many(f, 0, &d, 2);
+	gtu_dev_step(f->dev, 10);
+	fx_submit_to(f, 1, &d);
+	gtu_dev_step(f->dev, 10);
+	unmap(f, f->queue[0].cq);
+	fx_run(f, 1 << 16);
+	CHECK(fx_poll(f, 1, &c) && c.status == GTU_CPL_OK);
+	fx_command(f, GTU_MBOX_QUEUE_STATE, 1, &n);
+	CHECK_EQ(fx_reg(f, GTU_REG_MBOX_RESULT(2), 8), GTU_QUEUE_E_DMA);
+	/* the second job was not fetched */
+	CHECK_EQ(fx_reg(f, GTU_REG_MBOX_RESULT(0), 8), 1 | 2ull << 32);
+}
+
 TEST(queues_of_a_context_take_turns)
 {
 	struct fx *f = fx_open_queues(3);

@@ -9,15 +9,16 @@
 #define GTU_QUEUES_MAX		256u
 #define GTU_QUANTUM		4096u	/* cycles a context of weight 1 gets per scheduling round */
 #define GTU_STALL_LIMIT		(1ull << 30)	/* cycles a stalled stream may hold a unit another job needs */
-#define GTU_CHARGE_SCALE	256u	/* a context's charge for a cycle of an exclusive unit, times its weight */
+#define GTU_CHARGE_SCALE	256u	/* the charge for a cycle, with weight 1 */
 #define GTU_PAGES		(GTU_UNIT_COUNT + 1u)	/* units with a page, then the basic operations */
 
 #define GTU_BITMAP_WORDS	(GTU_QUEUES_MAX / 64)
 
 /* A context's use of an exclusive unit. */
 struct gtu_unit_share {
-	uint64_t charged;
+	uint64_t charge;		/* cycles * GTU_CHARGE_SCALE / weight */
 	uint32_t waiters;		/* queues of the context that wait for the unit */
+	uint32_t last_queue;		/* of these, the one that had it last */
 };
 
 struct gtu_context {

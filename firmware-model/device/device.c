@@ -109,8 +109,8 @@ void gtu_dev_clear(struct gtu_dev *dev)
 			continue;
 		if (!gtu_bug(dev, GTU_BUG_RESET_JOB))
 			p->owner = NULL;
-		p->last_owner = p->waiters = 0;
-		p->charged = 0;
+		p->last_context = p->waiters = 0;
+		p->least = p->most = 0;
 		memset(p->live, 0, sizeof(p->live));
 		memset(p->shown, 0, sizeof(p->shown));
 		for (n = 0; i < GTU_UNIT_COUNT && gtu_parameter_exists(&gtu_unit_table[i].settings[n]); n++)

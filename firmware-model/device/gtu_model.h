@@ -99,9 +99,9 @@ bool gtu_dev_pending(const struct gtu_dev *dev);
 bool gtu_dev_busy(const struct gtu_dev *dev);
 
 /*
- * Report @cycles of wall time in which no queue was runnable. Only a stalled stream whose unit
- * another job waits for is affected: beyond GTU_STALL_LIMIT cycles it completes with
- * GTU_CPL_STALLED.
+ * Report @cycles of wall time in which no queue was runnable. Only units that a job waits for are
+ * affected: their owners' contexts are charged, and a stalled stream completes with GTU_CPL_STALLED
+ * beyond GTU_STALL_LIMIT cycles.
  */
 void gtu_dev_idle(struct gtu_dev *dev, uint64_t cycles);
 

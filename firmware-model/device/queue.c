@@ -130,21 +130,37 @@ static void status_write(struct gtu_dev *dev, struct gtu_hwq *q)
 
 /*
  * Contexts share an exclusive unit by start-time fair queueing: a context is charged for the cycles for which it keeps
- * the unit from others, divided by its weight, also while its stream waits for the consumer. The unit goes to the
- * waiting context with the smallest charge. A context that starts to wait has at least the charge at which the present
- * owner got the unit: the time before it waited is no credit.
+ * the unit from others, divided by its weight, also while its stream waits for the consumer and while other jobs run.
+ * The unit goes to the waiting context with the smallest charge. A context that starts to wait is charged at least what
+ * the last owner was when it got the unit, or, after a time without jobs for the unit, what any context was: no context
+ * has credit or debt from the time before.
  */
 static struct gtu_unit_share *share_of(struct gtu_hwq *q)
 {
 	return &q->job.context->share[q->job.page - q->job.dev->page];
 }
 
-static void charge(struct gtu_hwq *q, uint64_t cycles)
+static bool less(uint64_t charge, uint64_t than)
 {
-	struct gtu_unit_share *share = share_of(q);
+	return (int64_t)(charge - than) < 0;
+}
 
-	if (q->job.page->waiters > share->waiters)
-		share->charged += cycles * GTU_CHARGE_SCALE / q->job.context->weight;
+/* Charge the owners of units that others wait for, and age their stalled streams, by @cycles. */
+static void charge_owners(struct gtu_dev *dev, uint64_t cycles)
+{
+	for (unsigned i = 0; i < GTU_UNIT_COUNT; i++) {
+		struct gtu_unit_page *page = &dev->page[i];
+		struct gtu_unit_share *share;
+
+		if (!page->waiters || !page->owner->active)
+			continue;
+		share = share_of(page->owner);
+		if (page->waiters > share->waiters)
+			share->charge += cycles * GTU_CHARGE_SCALE / page->owner->job.context->weight;
+		if (less(page->most, share->charge))
+			page->most = share->charge;
+		page->owner->stalled_for += page->owner->stalled ? cycles : 0;
+	}
 }
 
 /* Queue @q wants its job's unit. */
@@ -152,8 +168,8 @@ static void request(struct gtu_hwq *q)
 {
 	struct gtu_unit_share *share = share_of(q);
 
-	if (share->charged < q->job.page->charged)
-		share->charged = q->job.page->charged;
+	if (less(share->charge, q->job.page->least))
+		share->charge = q->job.page->least;
 	share->waiters += !q->waits;
 	q->job.page->waiters += !q->waits;
 	q->waits = true;
@@ -171,33 +187,44 @@ static void stop_waiting(struct gtu_hwq *q)
 
 static void own(struct gtu_hwq *q)
 {
+	struct gtu_unit_share *share = share_of(q);
+
 	stop_waiting(q);
 	q->job.page->owner = q;
-	q->job.page->charged = share_of(q)->charged;
+	q->job.page->last_context = q->context;
+	q->job.page->least = share->charge;
+	share->last_queue = q->id;
 }
 
 /*
  * Give the unit of @page (may be NULL), which has no owner, to a waiting queue: of the context with the smallest charge,
- * and of equal ones the first after the last owner, so the queues of a context alternate.
+ * and of equal ones the next after the last owner; of that context's queues the next after the one that had it last.
  */
 static void grant(struct gtu_dev *dev, struct gtu_unit_page *page)
 {
-	uint32_t i, waiters = page ? page->waiters : 0;
-	struct gtu_hwq *best = NULL;
+	struct gtu_unit_share *best = NULL;
+	uint32_t i, context = 0;
 
-	for (i = 1; waiters && i <= dev->config.queues; i++) {
-		struct gtu_hwq *q = &dev->queue[(page->last_owner + i) % dev->config.queues];
+	if (page && !page->waiters)
+		page->least = page->most;
+	for (i = 1; page && page->waiters && i <= dev->config.contexts; i++) {
+		const uint32_t n = (page->last_context + i) % dev->config.contexts;
+		struct gtu_unit_share *share = &dev->context[n].share[page - dev->page];
 
-		if (!q->waits || q->job.page != page)
-			continue;
-		if (!best || share_of(q)->charged < share_of(best)->charged)
-			best = q;
-		waiters--;
+		if (share->waiters && (!best || less(share->charge, best->charge))) {
+			best = share;
+			context = n;
+		}
 	}
-	if (!best)
-		return;
-	own(best);
-	runnable(dev, best);
+	for (i = 1; best && i <= dev->config.queues; i++) {
+		struct gtu_hwq *q = &dev->queue[(best->last_queue + i) % dev->config.queues];
+
+		if (q->waits && q->job.page == page && q->context == context) {
+			own(q);
+			runnable(dev, q);
+			break;
+		}
+	}
 }
 
 /* Acquire the job's exclusive unit, or wait for it. A unit without an owner has no waiters. */
@@ -218,10 +245,8 @@ static struct gtu_unit_page *retire(struct gtu_dev *dev, struct gtu_hwq *q)
 {
 	struct gtu_unit_page *page = q->active && q->job.unit && q->job.page->owner == q ? q->job.page : NULL;
 
-	if (page) {
+	if (page)
 		page->owner = NULL;
-		page->last_owner = q->id;
-	}
 	if (q->active && q->job.started && q->job.desc.opcode == GTU_OP_FENCE)
 		dev->fences--;
 	q->active = q->stalled = false;
@@ -505,16 +530,16 @@ static uint64_t next_job(struct gtu_dev *dev, struct gtu_hwq *q)
 }
 
 /*
- * Queue @q has released the exclusive unit of @page: fetch its next job first, so that it competes with those that wait.
- * Returns the cycles used.
+ * Queue @q has released the exclusive unit of @page (may be NULL): fetch its next job first, so that it competes with
+ * those that wait. Returns the cycles used.
  */
 static uint64_t pass_on(struct gtu_dev *dev, struct gtu_hwq *q, struct gtu_unit_page *page)
 {
 	uint64_t spent = 0;
 
-	if (q->state == GTU_QUEUE_ENABLED)
+	if (page && page->waiters && q->state == GTU_QUEUE_ENABLED)
 		spent = next_job(dev, q);
-	if (q->active && q->job.page == page)
+	if (page && q->active && q->job.page == page)
 		request(q);
 	grant(dev, page);
 	return spent;
@@ -524,8 +549,8 @@ static uint64_t pass_on(struct gtu_dev *dev, struct gtu_hwq *q, struct gtu_unit_
 static uint64_t run_queue(struct gtu_dev *dev, struct gtu_hwq *q, uint64_t budget)
 {
 	struct gtu_job *job = &q->job;
-	struct gtu_unit_page *page;
 	uint64_t before, spent;
+	uint32_t produced;
 	int ran = GTU_RUN_MORE;
 
 	if (!q->active) {
@@ -538,10 +563,12 @@ static uint64_t run_queue(struct gtu_dev *dev, struct gtu_hwq *q, uint64_t budge
 		return 0;
 	}
 	before = job->cycles;
+	produced = job->produced;
 	dev->run_cycles = dev->cycles - before;
 	if (!job->started) {
 		job->started = true;
-		dev->fences += job->desc.opcode == GTU_OP_FENCE;
+		if (job->desc.opcode == GTU_OP_FENCE && dev->fences++)
+			gtu_queue_wake_all(dev);	/* other fences do not wait for this queue any more */
 		memset(job->state, 0, sizeof(job->state));
 		if (!job->unit->start(job))
 			ran = GTU_RUN_DONE;
@@ -554,16 +581,14 @@ static uint64_t run_queue(struct gtu_dev *dev, struct gtu_hwq *q, uint64_t budge
 		job->cycles = 1;
 	spent = job->cycles - before;
 	dev->cycles += spent;
+	q->stalled = false;
+	charge_owners(dev, spent);
 	q->stalled = ran == GTU_RUN_STALLED;
-	if (spent)
+	if (spent || job->produced != produced)
 		q->stalled_for = 0;
-	if (job->unit->exclusive)
-		charge(q, spent);
-	if (ran == GTU_RUN_DONE) {
-		page = complete(dev, q);
-		if (page && page->waiters)
-			spent += pass_on(dev, q, page);
-	} else if (q->stalled) {
+	if (ran == GTU_RUN_DONE)
+		spent += pass_on(dev, q, complete(dev, q));
+	else if (q->stalled) {
 		blocked(dev, q);
 	}
 	return spent;
@@ -591,7 +616,7 @@ bool gtu_queue_cancel(struct gtu_dev *dev, struct gtu_hwq *q, uint32_t until)
 		gtu_job_error(&q->job, GTU_CPL_CANCELED, 0xff, 0);
 		if (gtu_bug(dev, GTU_BUG_CANCEL))
 			q->job.count = 0;
-		grant(dev, complete(dev, q));
+		context_of(dev, q)->cycles += pass_on(dev, q, complete(dev, q));
 	} else if (fetchable(q)) {
 		runnable(dev, q);
 	}
@@ -648,6 +673,20 @@ static struct gtu_context *next_context(struct gtu_dev *dev)
 	return NULL;
 }
 
+/* End streams that keep a unit from others and whose consumer has not responded for too long. */
+static void end_stalled(struct gtu_dev *dev)
+{
+	for (unsigned i = 0; i < GTU_UNIT_COUNT; i++) {
+		struct gtu_hwq *q = dev->page[i].owner;
+
+		if (!q || !q->stalled || q->stalled_for < GTU_STALL_LIMIT || !dev->page[i].waiters)
+			continue;
+		q->job.mem = dev->mem;
+		stop(&q->job, GTU_CPL_STALLED);
+		context_of(dev, q)->cycles += pass_on(dev, q, complete(dev, q));
+	}
+}
+
 bool gtu_dev_step(struct gtu_dev *dev, uint64_t budget)
 {
 	uint64_t used = 0, spent;
@@ -670,26 +709,12 @@ bool gtu_dev_step(struct gtu_dev *dev, uint64_t budget)
 		if (c->deficit <= 0 && memcmp(dev->work, c->queues, sizeof(dev->work)))
 			dev->current_context = (uint32_t)(c - dev->context + 1) % dev->config.contexts;
 	}
-	gtu_dev_idle(dev, used);	/* a stalled stream ages while other jobs run */
+	end_stalled(dev);
 	return any(dev->work);
 }
 
 void gtu_dev_idle(struct gtu_dev *dev, uint64_t cycles)
 {
-	unsigned i;
-
-	for (i = 0; i < GTU_UNIT_COUNT; i++) {
-		struct gtu_unit_page *page = &dev->page[i];
-		struct gtu_hwq *q = page->owner;
-
-		if (!q || !q->stalled || !page->waiters)
-			continue;
-		charge(q, cycles);
-		q->stalled_for += cycles;
-		if (q->stalled_for < GTU_STALL_LIMIT)
-			continue;
-		q->job.mem = dev->mem;
-		stop(&q->job, GTU_CPL_STALLED);
-		grant(dev, complete(dev, q));
-	}
+	charge_owners(dev, cycles);
+	end_stalled(dev);
 }

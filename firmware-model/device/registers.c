@@ -102,6 +102,12 @@ static struct gtu_unit_page *page_at(struct gtu_dev *dev, uint32_t offset)
 	return n < GTU_UNIT_COUNT && dev->page[n].unit ? &dev->page[n] : NULL;
 }
 
+/* The unit of @p runs a job. A job that owns the unit and has not started shows nothing of the one before. */
+static bool runs(const struct gtu_unit_page *p)
+{
+	return p->owner && p->owner->job.started;
+}
+
 static bool unit_register(struct gtu_dev *dev, uint32_t offset, uint64_t *value, bool *wide)
 {
 	const struct gtu_unit_page *p = page_at(dev, offset);
@@ -119,7 +125,7 @@ static bool unit_register(struct gtu_dev *dev, uint32_t offset, uint64_t *value,
 		if (p && reg == GTU_UREG_VERSION)
 			*value = p->unit->version;
 		if (p && reg == GTU_UREG_STATUS)
-			*value = 1 | (p->owner ? 2 : 0);
+			*value = 1 | (runs(p) ? 2 : 0);
 		if (unit_at(offset) == GTU_UNIT_COUNT)
 			*value = reg == GTU_UREG_ID ? UNKNOWN_ID : reg != GTU_UREG_CTRL;
 		return true;
@@ -134,7 +140,7 @@ static bool unit_register(struct gtu_dev *dev, uint32_t offset, uint64_t *value,
 		return *wide = true, *value = p->shown[i], true;
 	own = gtu_bug(dev, GTU_BUG_BLOCK_INDEX) ? GTU_UREG_OWN + gtu_unit_table[unit_at(offset)].block_stride : GTU_UREG_OWN;
 	if (reg >= own && p->unit->own_register)
-		return p->unit->own_register(&dev->config, p->state, p->owner, reg - own + GTU_UREG_OWN, value, wide);
+		return p->unit->own_register(&dev->config, p->state, runs(p), reg - own + GTU_UREG_OWN, value, wide);
 	return false;
 }
 

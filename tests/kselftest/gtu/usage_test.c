@@ -285,4 +285,15 @@ TEST_F_TIMEOUT(usage, a_hang_costs_other_users_of_the_unit_little, 120)
 	hang_by_64(_metadata, self, HANG_UNIT);
 }
 
+/* A faulty device gives any counters. */
+TEST_F(usage, false_counters)
+{
+	uint64_t ns;
+
+	NEEDS_FAULT("false-counters", "6.12");
+	EXPECT_EQ(UINT64_MAX, fdinfo(self->fd, "drm-cycles-gtu"));
+	ns = fdinfo(self->fd, "drm-engine-gtu");
+	EXPECT_LT(0u, ns);
+}
+
 TEST_HARNESS_MAIN

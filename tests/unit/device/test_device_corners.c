@@ -42,6 +42,28 @@ TEST(fence_and_a_queue_that_is_reset)
 	CHECK(fx_poll(f, 0, &c));
 }
 
+TEST(fence_and_a_queue_whose_fence_starts_later)
+{
+	struct fx *f = fx_open_queues(3);
+	struct gtu_hw_ring *ring;
+	struct gtu_hw_desc s = fx_stream(f, 1000, 2, 0, &ring), other = fx_stream(f, 100000, 2, 0, NULL);
+	struct gtu_hw_cpl c;
+
+	fx_submit_to(f, 1, &s);
+	fx_submit_run(f, 1, &fence);
+	fx_submit_run(f, 0, &fence);	/* waits for queue 1 */
+	fx_submit_run(f, 2, &other);
+	CHECK(!fx_poll(f, 0, &c));
+	/* the fence of queue 1 starts, and waits for queue 2: a queue at a fence is not waited for */
+	while (!fx_poll(f, 1, &c)) {
+		CHECK_EQ(ring->waiting, 1);
+		__atomic_store_n(&ring->consumer, ring->producer, __ATOMIC_RELEASE);
+		fx_doorbell(f, 1, GTU_DB_KICK, 1);
+		fx_run(f, 1 << 16);
+	}
+	CHECK(fx_poll(f, 0, &c) && !fx_poll(f, 1, &c));
+}
+
 static struct gtu_hw_cpl limited(bool iru, uint64_t budget, uint32_t *ended)
 {
 	struct fx *f = fx_open(NULL, 1);
@@ -250,172 +272,6 @@ TEST(stall_time_includes_work_of_other_queues)
 		now = fx_reg(f, GTU_REG_CYCLES, 8);
 	}
 	CHECK(ended && c.status == GTU_CPL_STALLED);
-}
-
-TEST(an_exclusive_unit_is_shared_fairly)
-{
-	struct fx *f = fx_open(NULL, 1);
-	struct gtu_hw_desc many = fx_stream(f, 2000, 1024, 0, NULL), one = fx_stream(f, 100, 1024, 0, NULL);
-	struct gtu_hw_cpl c;
-	unsigned done = 0;
-
-	fx_context_open(f, 1, 1);
-	fx_queue_open(f, 1, 1, GTU_RING_NONE);
-	fx_submit_many(f, 0, &many, 12);
-	gtu_dev_step(f->dev, 10);
-	fx_submit_to(f, 1, &one);
-	while (!fx_poll(f, 1, &c)) {
-		gtu_dev_step(f->dev, 100);
-		while (fx_poll(f, 0, &c)) {
-			done++;
-			fx_submit_to(f, 0, &many);
-		}
-			CHECKF(done < 16, "%u streams of one context ran before the other context's one", done);
-	}
-}
-
-/*
- * Queues of contexts that share the IRU. Each always has two streams, whose consumers take their records after they
- * waited for `late` cycles of wall time, if ever.
- */
-#define USERS 6u
-#define NEVER UINT64_MAX
-
-static const struct { unsigned context, weight; uint64_t late; } users[USERS] = {
-	{ 0, 1, NEVER }, { 0, 1, NEVER }, { 0, 1, NEVER }, { 1, 1, 1 << 26 }, { 2, 2, 1 << 24 }, { 3, 1, 1 << 25 },
-};
-
-struct sharing {
-	struct fx *f;
-	struct gtu_hw_desc stream[USERS][2];
-	struct gtu_hw_ring *ring[USERS][2];
-	uint64_t waited[USERS];		/* for the consumer, by the present stream */
-	uint64_t held[4];		/* wall time for which a context's streams waited for their consumers */
-};
-
-static void sharing_open(struct sharing *s)
-{
-	*s = (struct sharing){ .f = fx_open(NULL, 1) };
-	for (unsigned n = 0; n < USERS; n++) {
-		if (n && users[n].context != users[n - 1].context)
-			fx_context_open(s->f, users[n].context, users[n].weight);
-		if (n)
-			fx_queue_open(s->f, n, users[n].context, GTU_RING_NONE);
-		for (unsigned i = 0; i < 2; i++)
-			s->stream[n][i] = fx_stream(s->f, 1000, 2, 0, &s->ring[n][i]);
-	}
-}
-
-/* Run the first @n queues for @time cycles of wall time, the contexts' part of which is added to `held`. */
-static void sharing_run(struct sharing *s, unsigned n, uint64_t time)
-{
-	const uint64_t step = 1 << 23;
-	struct gtu_hw_cpl c;
-
-	for (uint64_t now = 0; now < time; now += step) {
-		for (unsigned u = 0; u < n; u++) {
-			struct fx_queue *q = &s->f->queue[u];
-			struct gtu_hw_ring *ring = s->ring[u][q->head & 1];
-
-			s->held[users[u].context] += ring->waiting ? step : 0;
-			s->waited[u] += ring->waiting ? step : 0;
-			if (s->waited[u] >= users[u].late) {
-				ring->consumer = ring->producer;
-				fx_doorbell(s->f, u, GTU_DB_KICK, 1);
-			}
-			for (; fx_poll(s->f, u, &c); s->waited[u] = 0)
-				CHECK_EQ(c.status, users[u].late == NEVER ? GTU_CPL_STALLED : GTU_CPL_OK);
-			for (; q->tail - q->head < 2; fx_submit_to(s->f, u, &s->stream[u][q->tail & 1]))
-				s->ring[u][q->tail & 1]->consumer = 0;
-		}
-		while (gtu_dev_pending(s->f->dev))
-			gtu_dev_step(s->f->dev, 1 << 12);
-		gtu_dev_idle(s->f->dev, step);
-	}
-}
-
-TEST(a_context_pays_for_the_time_it_keeps_a_unit_from_others)
-{
-	const uint64_t time = 1ull << 35;
-	struct sharing s;
-	unsigned n;
-
-	sharing_open(&s);
-	sharing_run(&s, 5, time);
-	/* weights 1, 1 and 2 of 4 */
-	for (n = 0; n < 3; n++) {
-		const uint64_t fair = time * (n < 2 ? 1 : 2) / 4;
-
-		CHECKF(s.held[n] > fair - fair / 10 && s.held[n] < fair + fair / 10,
-		       "context %u has %.3f of the time of its unit, of which it may have %.3f", n,
-		       (double)s.held[n] / (double)time, (double)fair / (double)time);
-	}
-	/* a context that did not use the unit before gets a fair part from then on, not what it did not use */
-	memset(s.held, 0, sizeof(s.held));
-	sharing_run(&s, 6, time);
-	for (n = 0; n < 4; n++) {
-		const uint64_t fair = time * (n == 2 ? 2 : 1) / 5;
-
-		CHECKF(s.held[n] > fair - fair / 8 && s.held[n] < fair + fair / 8,
-		       "context %u has %.3f of the time of four, of which it may have %.3f", n,
-		       (double)s.held[n] / (double)time, (double)fair / (double)time);
-	}
-}
-
-/* The records of @ring are taken, so its stream goes on. */
-static void take_all(struct fx *f, unsigned queue, struct gtu_hw_ring *ring)
-{
-	ring->consumer = ring->producer;
-	fx_doorbell(f, queue, GTU_DB_KICK, 1);
-	fx_run(f, 1 << 16);
-}
-
-TEST(a_context_does_not_pay_for_a_unit_that_others_do_not_want)
-{
-	struct fx *f = fx_open(NULL, 1);
-	struct gtu_hw_ring *a[3], *b[2];
-	struct gtu_hw_desc d[5];
-
-	fx_context_open(f, 1, 1);
-	fx_queue_open(f, 1, 1, GTU_RING_NONE);
-	fx_queue_open(f, 2, 0, GTU_RING_NONE);
-	for (unsigned i = 0; i < 3; i++)
-		d[i] = fx_stream(f, 1000, 2, 0, &a[i]);
-	for (unsigned i = 0; i < 2; i++)
-		d[3 + i] = fx_stream(f, 1000, 2, 0, &b[i]);
-	fx_submit_to(f, 0, &d[0]);
-	fx_submit_run(f, 0, &d[1]);
-	fx_submit_run(f, 2, &d[2]);	/* waits, too, but of the same context */
-	gtu_dev_idle(f->dev, 1 << 29);
-	fx_submit_to(f, 1, &d[3]);
-	fx_submit_run(f, 1, &d[4]);
-	gtu_dev_idle(f->dev, 1 << 24);
-	CHECK_EQ(b[0]->waiting, 0);
-	/* charged 2^24 cycles, not 2^29 */
-	while (a[0]->waiting)
-		take_all(f, 0, a[0]);
-	CHECK_EQ(b[0]->waiting, 1);
-	gtu_dev_idle(f->dev, 1 << 26);
-	while (b[0]->waiting)
-		take_all(f, 1, b[0]);
-	CHECK(a[1]->waiting + a[2]->waiting == 1 && b[1]->waiting == 0);
-}
-
-TEST(queues_of_a_context_take_turns_in_a_unit)
-{
-	struct fx *f = fx_open_queues(3);
-	struct gtu_hw_desc d = fx_stream(f, 1000, 1024, 0, NULL);
-	unsigned ended[3] = { 0 }, n;
-	struct gtu_hw_cpl c;
-
-	for (n = 0; n < 3; n++)
-		fx_submit_many(f, n, &d, 12);
-	while (ended[0] + ended[1] + ended[2] < 18) {
-		gtu_dev_step(f->dev, 100);
-		for (n = 0; n < 3; n++)
-			ended[n] += fx_poll(f, n, &c);
-	}
-	CHECKF(ended[0] > 4 && ended[1] > 4 && ended[2] > 4, "%u, %u and %u of 12 streams", ended[0], ended[1], ended[2]);
 }
 
 TEST(a_queue_in_error_passes_its_unit_on)

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Tests how contexts and queues share a unit that belongs to one job until it ends (Documentation/hardware.md,
+ * section 6).
+ */
+#include "firmware-model/device/core.h"
+#include "tests/unit/fixture.h"
+
+#define NEVER UINT64_MAX
+#define STEP (1u << 23)			/* cycles of wall time between two looks at the rings */
+
+/* A queue that always has two streams of @indices, in rings of @records. */
+struct user {
+	unsigned context, weight;
+	uint32_t indices, records;
+	uint64_t late;			/* wall time, in cycles, after which the consumer takes the records of a stream */
+};
+
+struct sharing {
+	struct fx *f;
+	const struct user *user;
+	struct gtu_hw_desc job[FX_QUEUES][2];
+	struct gtu_hw_ring *ring[FX_QUEUES][2];
+	uint64_t waited[FX_QUEUES];	/* for the consumer, by the present stream */
+	unsigned done[FX_QUEUES];
+	uint64_t held[4];		/* by contexts: wall time for which their streams waited for consumers */
+};
+
+static void open_users(struct sharing *s, const struct user *user, unsigned n)
+{
+	*s = (struct sharing){ .f = fx_open(NULL, 1), .user = user };
+	for (unsigned u = 0; u < n; u++) {
+		if (user[u].context && user[u].context != user[u - 1].context)
+			fx_context_open(s->f, user[u].context, user[u].weight);
+		if (u)
+			fx_queue_open(s->f, u, user[u].context, GTU_RING_NONE);
+		for (unsigned i = 0; i < 2; i++)
+			s->job[u][i] = fx_stream(s->f, user[u].indices, user[u].records, 0, &s->ring[u][i]);
+	}
+}
+
+/* Count what queue @u has completed, and submit again. */
+static void refill(struct sharing *s, unsigned u)
+{
+	struct fx_queue *q = &s->f->queue[u];
+	struct gtu_hw_cpl c;
+
+	for (; fx_poll(s->f, u, &c); s->done[u]++, s->waited[u] = 0)
+		CHECK(c.status == GTU_CPL_OK || (s->user[u].late == NEVER && c.status >= GTU_CPL_STALLED));
+	for (; q->tail - q->head < 2; fx_submit_to(s->f, u, &s->job[u][q->tail & 1]))
+		s->ring[u][q->tail & 1]->consumer = 0;
+}
+
+static void take(struct sharing *s, unsigned u, struct gtu_hw_ring *ring)
+{
+	ring->consumer = ring->producer;
+	fx_doorbell(s->f, u, GTU_DB_KICK, 1);
+}
+
+static struct gtu_hw_ring *ring_of(struct sharing *s, unsigned u)
+{
+	return s->ring[u][s->f->queue[u].head & 1];
+}
+
+/* Run users 0 to @n - 1 for @time cycles of wall time. */
+static void run_late(struct sharing *s, unsigned n, uint64_t time)
+{
+	for (uint64_t now = 0; now < time; now += STEP) {
+		for (unsigned u = 0; u < n; u++) {
+			refill(s, u);
+			s->held[s->user[u].context] += ring_of(s, u)->waiting ? STEP : 0;
+			s->waited[u] += ring_of(s, u)->waiting ? STEP : 0;
+			if (s->waited[u] >= s->user[u].late)
+				take(s, u, ring_of(s, u));
+		}
+		while (gtu_dev_pending(s->f->dev))
+			gtu_dev_step(s->f->dev, 1 << 12);
+		gtu_dev_idle(s->f->dev, STEP);
+	}
+}
+
+/* Run users 0 to @n - 1 for @time cycles of the device in steps of @step; consumers do not keep it waiting. */
+static void run_prompt(struct sharing *s, unsigned n, uint64_t time, uint64_t step)
+{
+	const uint64_t start = s->f->dev->cycles;
+
+	while (s->f->dev->cycles - start < time) {
+		for (unsigned u = 0; u < n; u++) {
+			refill(s, u);
+			if (ring_of(s, u)->waiting)
+				take(s, u, ring_of(s, u));
+		}
+		gtu_dev_step(s->f->dev, step);
+	}
+}
+
+static void check_part(double got, double fair, const char *what)
+{
+	CHECKF(got > 0.85 * fair && got < 1.15 * fair, "%s has %.3f, and should have about %.3f", what, got, fair);
+}
+
+/* ---- Contexts ---------------------------------------------------------------------------------- */
+
+TEST(a_context_pays_for_the_time_it_keeps_a_unit_from_others)
+{
+	static const struct user users[] = {
+		{ 0, 1, 1000, 2, NEVER }, { 0, 1, 1000, 2, NEVER }, { 0, 1, 1000, 2, NEVER }, { 1, 1, 1000, 2, 1 << 26 },
+		{ 2, 2, 1000, 2, 1 << 24 }, { 3, 1, 1000, 2, 1 << 25 },
+	};
+	const uint64_t time = 1ull << 35;
+	struct sharing s;
+	unsigned n;
+
+	open_users(&s, users, 6);
+	run_late(&s, 5, time);
+	for (n = 0; n < 3; n++)		/* weights 1, 1 and 2 */
+		check_part((double)s.held[n] / (double)time, n < 2 ? 0.25 : 0.5, "a context of three");
+	/* a context that did not use the unit before gets its part from then on, not what it did not use */
+	memset(s.held, 0, sizeof(s.held));
+	run_late(&s, 6, time);
+	for (n = 0; n < 4; n++)
+		check_part((double)s.held[n] / (double)time, n == 2 ? 0.4 : 0.2, "a context of four");
+}
+
+TEST(a_context_does_not_pay_for_a_unit_that_others_do_not_want)
+{
+	static const struct user users[] = { { 0, 1, 1000, 2, 0 }, { 0, 1, 1000, 2, 0 }, { 1, 1, 1000, 2, 0 } };
+	struct sharing s;
+
+	open_users(&s, users, 3);
+	refill(&s, 0);
+	fx_run(s.f, 1 << 16);
+	refill(&s, 1);			/* waits, too, but of the same context */
+	fx_run(s.f, 1 << 16);
+	gtu_dev_idle(s.f->dev, 1 << 29);
+	refill(&s, 2);
+	fx_run(s.f, 1 << 16);
+	gtu_dev_idle(s.f->dev, 1 << 24);
+	/* charged 2^24 cycles, not 2^29: after 2^26 cycles of the other it is its turn again */
+	for (unsigned n = 0; s.ring[0][0]->waiting; n++) {
+		CHECK(n < 100);
+		take(&s, 0, s.ring[0][0]);
+		fx_run(s.f, 1 << 16);
+	}
+	CHECK_EQ(s.ring[2][0]->waiting, 1);
+	gtu_dev_idle(s.f->dev, 1 << 26);
+	for (unsigned n = 0; s.ring[2][0]->waiting; n++) {
+		CHECK(n < 100);
+		take(&s, 2, s.ring[2][0]);
+		fx_run(s.f, 1 << 16);
+	}
+	CHECK(s.ring[0][1]->waiting + s.ring[1][0]->waiting == 1 && s.ring[2][1]->waiting == 0);
+}
+
+TEST(debts_end_when_the_unit_is_idle)
+{
+	static const struct user users[] = { { 0, 1, 1000, 2, 0 }, { 1, 1, 1000, 1024, 0 } };
+	struct sharing s;
+	struct gtu_hw_cpl c;
+
+	open_users(&s, users, 2);
+	fx_submit_run(s.f, 0, &s.job[0][0]);
+	fx_submit_run(s.f, 1, &s.job[1][0]);
+	gtu_dev_idle(s.f->dev, 1 << 29);
+	for (unsigned n = 0; s.ring[0][0]->waiting; n++) {
+		CHECK(n < 100);
+		take(&s, 0, s.ring[0][0]);
+		fx_run(s.f, 1 << 16);
+	}
+	CHECK(fx_poll(s.f, 0, &c) && fx_poll(s.f, 1, &c) && !gtu_dev_busy(s.f->dev));
+	run_prompt(&s, 2, 2000000, 100);
+	CHECKF(s.done[0] > 100 && s.done[0] > s.done[1] / 2, "%u and %u streams", s.done[0], s.done[1]);
+}
+
+/* Each queue fetches its next job before the unit is given to another: also after a job that did not end by itself. */
+static void end_by(bool cancel, unsigned *done)
+{
+	static const struct user users[] = {
+		{ 0, 1, 1000, 2, NEVER }, { 1, 16, 1000, 2, NEVER }, { 2, 1, 1000, 2, NEVER },
+	};
+	struct sharing s;
+
+	open_users(&s, users, 3);
+	for (unsigned n = 0; n < 2000; n++) {
+		unsigned u;
+
+		for (u = 1; u < 3; u++)
+			refill(&s, u);
+		while (gtu_dev_pending(s.f->dev))
+			gtu_dev_step(s.f->dev, 1 << 12);
+		gtu_dev_idle(s.f->dev, 1 << 26);
+		u = ring_of(&s, 1)->waiting ? 1 : 2;
+		if (cancel)
+			fx_command(s.f, GTU_MBOX_QUEUE_CANCEL, 2, (uint64_t[]){ u, s.f->queue[u].head + 1 });
+	}
+	memcpy(done, s.done, sizeof(s.done));
+}
+
+TEST(weights_count_for_streams_that_end_by_stalling_or_cancel)
+{
+	unsigned done[FX_QUEUES];
+
+	for (unsigned cancel = 0; cancel < 2; cancel++) {
+		end_by(cancel, done);
+		CHECKF(done[1] > 10 * done[2] && done[2] > 2, "%u and %u streams by weights 16 and 1", done[1], done[2]);
+	}
+}
+
+TEST(shares_do_not_depend_on_the_size_of_a_step)
+{
+	static const struct user users[] = { { 0, 1, 100000, 256, 0 }, { 1, 1, 100000, 8192, 0 } };
+
+	for (uint64_t step = 256; step <= 1 << 20; step *= 16) {
+		struct sharing s;
+
+		open_users(&s, users, 2);
+		run_prompt(&s, 2, 8000000, step);
+		check_part((double)s.f->dev->context[0].cycles / (double)s.f->dev->cycles, 0.5, "a context whose ring fills");
+		test_end(NULL);
+	}
+}
+
+TEST(a_context_pays_for_time_in_which_its_other_jobs_run)
+{
+	static const struct user users[] = {
+		{ 0, 1, 100000, 8192, 0 }, { 0, 1, 100, 8, 0 }, { 0, 1, 100, 8, 0 }, { 0, 1, 100, 8, 0 }, { 1, 1, 100000, 8192, 0 },
+	};
+	uint64_t held[2] = { 0 }, start, owned;
+	struct sharing s;
+
+	open_users(&s, users, 5);
+	for (unsigned u = 1; u < 4; u++)
+		s.job[u][0] = s.job[u][1] = fx_fill(s.f, 1 << 20);
+	start = s.f->dev->cycles;
+	while ((owned = s.f->dev->cycles) - start < 12000000) {
+		const struct gtu_hwq *owner = s.f->dev->page[__builtin_ctz(GTU_UNIT_IRU)].owner;
+
+		run_prompt(&s, 5, 1, 1000);
+		if (owner)
+			held[owner->context] += s.f->dev->cycles - owned;
+	}
+	check_part((double)held[0] / (double)(held[0] + held[1]), 0.5, "a context that also fills memory");
+}
+
+/* ---- Queues ------------------------------------------------------------------------------------ */
+
+TEST(queues_of_a_context_take_turns_in_a_unit)
+{
+	static const struct user users[] = {
+		{ 0, 1, 1000, 1024, 0 }, { 0, 1, 1000, 1024, 0 }, { 0, 1, 1000, 1024, 0 }, { 1, 1, 1000, 1024, 0 },
+	};
+
+	for (unsigned n = 3; n <= 4; n++) {	/* alone, and beside another context */
+		struct sharing s;
+
+		open_users(&s, users, n);
+		run_prompt(&s, n, 2000000, 100);
+		for (unsigned u = 0; u < 3; u++)
+			check_part(s.done[u], (s.done[0] + s.done[1] + s.done[2]) / 3.0, "a queue");
+		if (n == 4)
+			check_part(s.done[3], s.done[0] + s.done[1] + s.done[2], "the other context");
+		test_end(NULL);
+	}
+}
+
+TEST(a_queue_with_many_jobs_does_not_starve_another)
+{
+	static const struct user users[] = { { 0, 1, 2000, 1024, 0 }, { 1, 1, 100, 1024, 0 } };
+	struct gtu_hw_cpl c;
+	struct sharing s;
+
+	open_users(&s, users, 2);
+	run_prompt(&s, 1, 100000, 100);
+	s.done[0] = 0;
+	fx_submit_to(s.f, 1, &s.job[1][0]);
+	while (!fx_poll(s.f, 1, &c)) {	/* it waits for its scheduling round, then for one stream */
+		run_prompt(&s, 1, 1, 100);
+		CHECKF(s.done[0] < 16, "%u streams of one context ran before the other context's one", s.done[0]);
+	}
+}
+
+/* ---- Stalls ------------------------------------------------------------------------------------ */
+
+/* Records that are composed already are delivered in no cycles: that is a response, too. */
+TEST(a_consumer_that_takes_one_record_at_a_time_responds)
+{
+	static const struct user users[] = { { 0, 1, 1000, 2, 0 }, { 1, 1, 100, 8, 0 } };
+	struct sharing s;
+	struct gtu_hw_cpl c;
+	unsigned taken = 0;
+
+	open_users(&s, users, 2);
+	fx_submit_run(s.f, 0, &s.job[0][0]);
+	fx_submit_run(s.f, 1, &s.job[1][0]);
+	while (!fx_poll(s.f, 0, &c)) {
+		gtu_dev_idle(s.f->dev, 1 << 27);
+		s.ring[0][0]->consumer++;
+		taken++;
+		fx_doorbell(s.f, 0, GTU_DB_KICK, 1);
+		fx_run(s.f, 1 << 16);
+	}
+	CHECKF(c.status == GTU_CPL_OK && taken > 16, "status %u after %u records", c.status, taken);
+}
+
+TEST_MAIN

@@ -81,27 +81,68 @@ static void expect_alive(struct __test_metadata *_metadata)
 	munmap(memory, 8192);
 }
 
-/* Start a waiter and 256 copies; at most half of them have ended. */
-static void start_load(struct __test_metadata *_metadata, FIXTURE_DATA(removal) *self,
-		       struct waiter *w)
+/* A thread that keeps a queue full of jobs, which write into memory, until the device is removed. */
+struct load {
+	struct queue *q;
+	uint32_t key, jobs;
+	pthread_t thread;
+	struct waiter w;
+};
+
+static void *keep_busy(void *arg)
 {
-	start_waiter(w, &self->q, 1u << 20, GTU_WAIT_FOREVER);
-	submit_long(&self->q, self->key, BYTES / 2);
-	ASSERT_FALSE(completed(&self->q, self->q.submitted / 2));
+	struct load *l = arg;
+	struct gtu_hw_desc d = { .opcode = GTU_OP_FILL, .param = 3, .imm = UINT64_MAX };
+	struct gtu_hw_cpl c;
+
+	d.operand[1] = (struct gtu_hw_operand){ l->key, BYTES / 8, 0 };
+	do {
+		__atomic_store_n(&l->jobs, l->q->consumed, __ATOMIC_RELAXED);
+		while (l->q->submitted - l->q->consumed < 1u << l->q->c.sq_log2)
+			put(l->q, &d);
+		doorbell(l->q, l->q->submitted, l->q->consumed);
+	} while (!take(l->q, &c));
+	return NULL;
+}
+
+static void start_load(struct __test_metadata *_metadata, FIXTURE_DATA(removal) *self,
+		       struct load *l)
+{
+	*l = (struct load){ .q = &self->q, .key = self->key };
+	start_waiter(&l->w, &self->q, 1u << 30, GTU_WAIT_FOREVER);
+	ASSERT_EQ(0, pthread_create(&l->thread, NULL, keep_busy, l));
+	while (__atomic_load_n(&l->jobs, __ATOMIC_RELAXED) < 300)
+		usleep(1000);
+}
+
+/* The load ends because of the removal, and from then on the device writes nothing. */
+static void end_load(struct __test_metadata *_metadata, FIXTURE_DATA(removal) *self,
+		     struct load *l)
+{
+	EXPECT_EQ(UINT32_MAX, self->memory[BYTES / 4 - 1]);
+	memset(self->memory, 0, BYTES);
+	EXPECT_EQ(ENODEV, join_waiter(&l->w));
+	pthread_join(l->thread, NULL);
+}
+
+static void expect_untouched(struct __test_metadata *_metadata, FIXTURE_DATA(removal) *self)
+{
+	uint32_t i;
+
+	for (i = 0; i < BYTES / 4; i++)
+		ASSERT_EQ(0, self->memory[i]);
 }
 
 TEST_F_TIMEOUT(removal, unbind_under_load, 60)
 {
-	struct waiter w;
-	uint32_t i;
+	struct load l;
 
 	self->buffer[5] = 99;
-	start_load(_metadata, self, &w);
+	start_load(_metadata, self, &l);
 	ASSERT_EQ(0, driver_file(self->function, "unbind"));
 	/* after unbind the device no longer accesses the memory, and it is unpinned */
 	EXPECT_EQ(0, status_kib("VmPin"));
-	memset(self->memory, 0, BYTES);
-	EXPECT_EQ(ENODEV, join_waiter(&w));
+	end_load(_metadata, self, &l);
 	expect_dead(_metadata, self->fd, &self->q);
 	EXPECT_EQ(99u, self->buffer[5]);
 	EXPECT_LT(open(device_path(), O_RDWR), 0);
@@ -109,8 +150,7 @@ TEST_F_TIMEOUT(removal, unbind_under_load, 60)
 	expect_alive(_metadata);
 	/* the old file stays dead after the device is bound again */
 	expect_dead(_metadata, self->fd, &self->q);
-	for (i = 0; i < BYTES / 4; i++)
-		ASSERT_EQ(0, self->memory[i]);
+	expect_untouched(_metadata, self);
 }
 
 static volatile bool stop;
@@ -303,18 +343,18 @@ TEST_F_TIMEOUT(removal, unbind_beside_late_memory, 60)
 TEST_F_TIMEOUT(removal, function_reset, 60)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
-	struct waiter w;
 	uint32_t epoch;
 	char path[128];
+	struct load l;
 	int fd, ret;
 
 	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
 	epoch = info.epoch;
 	NEEDS_RESET(path);
-	start_load(_metadata, self, &w);
+	start_load(_metadata, self, &l);
 	ret = write_to(path, "1");
 	ASSERT_EQ(0, ret);
-	EXPECT_EQ(ENODEV, join_waiter(&w));
+	end_load(_metadata, self, &l);
 	EXPECT_EQ(ENODEV, call(self->fd, GTU_IOCTL_INFO, &info));
 	EXPECT_EQ(GTU_QUEUE_DISABLED, queue_state(&self->q));
 	doorbell(&self->q, 1, 0);
@@ -324,6 +364,7 @@ TEST_F_TIMEOUT(removal, function_reset, 60)
 	ASSERT_EQ(0, call(fd, GTU_IOCTL_INFO, &info));
 	EXPECT_NE(epoch, info.epoch);
 	close(fd);
+	expect_untouched(_metadata, self);
 	/* closing the old file frees its memory */
 	queue_unmap(&self->q);
 	munmap(self->buffer, 8192);
@@ -366,18 +407,17 @@ TEST_F_TIMEOUT(removal, function_reset_that_did_not_happen, 60)
 {
 	const char *unreset = "/sys/module/gtu_shutdown_caller/parameters/unreset";
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
-	uint32_t epoch, i;
-	struct waiter w;
+	struct load l;
+	uint32_t epoch;
 	int fd;
 
 	if (access(unreset, W_OK) || !pci_command(self->function, 0))
 		SKIP(return, "needs a PCI function and tests/guest/programs/shutdown");
 	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
 	epoch = info.epoch;
-	start_load(_metadata, self, &w);
+	start_load(_metadata, self, &l);
 	ASSERT_EQ(0, write_to(unreset, self->function));
-	memset(self->memory, 0, BYTES);
-	EXPECT_EQ(ENODEV, join_waiter(&w));
+	end_load(_metadata, self, &l);
 	expect_dead(_metadata, self->fd, &self->q);
 	expect_alive(_metadata);
 	fd = open(device_path(), O_RDWR);
@@ -385,8 +425,7 @@ TEST_F_TIMEOUT(removal, function_reset_that_did_not_happen, 60)
 	ASSERT_EQ(0, call(fd, GTU_IOCTL_INFO, &info));
 	EXPECT_NE(epoch, info.epoch);
 	close(fd);
-	for (i = 0; i < BYTES / 4; i++)
-		ASSERT_EQ(0, self->memory[i]);
+	expect_untouched(_metadata, self);
 }
 
 /*
@@ -400,8 +439,7 @@ TEST_F_TIMEOUT(removal, shutdown, 60)
 					    .length = 4096, .rights = RW };
 	const uint16_t before = pci_command(self->function, 0);
 	volatile uint32_t *used = NULL, *unused = NULL;
-	struct waiter w;
-	uint32_t i;
+	struct load l;
 
 	if (access(shutdown, W_OK))
 		SKIP(return, "needs the module gtu_shutdown_caller (tests/guest/programs/shutdown)");
@@ -412,10 +450,9 @@ TEST_F_TIMEOUT(removal, shutdown, 60)
 		ASSERT_NE(MAP_FAILED, (void *)unused);
 		used[7] = 0x77;
 	}
-	start_load(_metadata, self, &w);
+	start_load(_metadata, self, &l);
 	ASSERT_EQ(0, write_to(shutdown, self->function));
-	memset(self->memory, 0, BYTES);
-	EXPECT_EQ(ENODEV, join_waiter(&w));
+	end_load(_metadata, self, &l);
 	if (before) {
 		EXPECT_NE(0, before & PCI_MASTER);
 		EXPECT_EQ(0, pci_command(self->function, 0) & PCI_MASTER);
@@ -428,8 +465,7 @@ TEST_F_TIMEOUT(removal, shutdown, 60)
 	expect_dead(_metadata, self->fd, &self->q);
 	EXPECT_EQ(-1, open(device_path(), O_RDWR));
 	EXPECT_EQ(ENODEV, errno);
-	for (i = 0; i < BYTES / 4; i++)
-		ASSERT_EQ(0, self->memory[i]);
+	expect_untouched(_metadata, self);
 	ASSERT_EQ(0, driver_file(self->function, "unbind"));
 	ASSERT_EQ(0, driver_file(self->function, "bind"));
 	expect_alive(_metadata);

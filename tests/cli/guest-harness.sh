@@ -213,6 +213,7 @@ TEST(checks) { CHECK(1); }
 TEST(fails) { CHECK_EQ(1, 2); }
 TEST(skips) { SKIP("no tool"); }
 TEST(reaches_no_check) { if (LENGTH("") > 1) CHECKF(0, "never"); }
+TEST(prepares) { test_alloc(10, 4); NEED(1, "nothing"); }
 TEST_MAIN
 END
 check "a program of the unit tests' harness compiles" ${CC:-gcc} -D_GNU_SOURCE -Wall -Werror -I "$root" -I "$root/include" -o u \
@@ -221,6 +222,7 @@ prints "a unit test that checks something passes" '^ok 1 checks$' ./u checks
 prints 1 "a unit test that fails is reported" '^not ok 1 fails$' ./u fails
 prints "a unit test that is skipped has a reason" '^ok 1 skips # SKIP no tool$' ./u skips
 prints 1 "a unit test that reaches no check fails" '^not ok 1 reaches_no_check$' ./u reaches
+prints 1 "a unit test that only prepares fails" '^not ok 1 prepares$' ./u prepares
 exits 1 "a unit test's program fails without a test of that name" ./u nonsense
 # ---- repeat: a plan that fails once in three runs ------------------------------------------------------------------
 

@@ -100,7 +100,7 @@ static inline struct fx_buffer *fx_buffer(struct fx *f, size_t bytes)
 
 	for (i = 0; i < f->buffers && f->buffer[i].at; i++)
 		;
-	CHECKF(i < FX_BUFFERS, "the fixture has only %u buffers", FX_BUFFERS);
+	NEED(i < FX_BUFFERS, "the fixture has only %u buffers", FX_BUFFERS);
 	if (i == f->buffers)
 		f->buffers++;
 	b = &f->buffer[i];
@@ -108,9 +108,9 @@ static inline struct fx_buffer *fx_buffer(struct fx *f, size_t bytes)
 	b->bytes = b->bytes ? b->bytes : FX_PAGE;
 	b->map_bytes = b->bytes + 2 * FX_PAGE;
 	b->map = mmap(NULL, b->map_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	CHECKF(b->map != MAP_FAILED, "cannot map a buffer of %zu bytes", bytes);
+	NEED(b->map != MAP_FAILED, "cannot map a buffer of %zu bytes", bytes);
 	b->at = b->map + FX_PAGE;
-	CHECK(!mprotect(b->at, b->bytes, PROT_READ | PROT_WRITE));
+	NEED(!mprotect(b->at, b->bytes, PROT_READ | PROT_WRITE), "cannot make a buffer writable");
 	b->bus = f->next_bus;
 	f->next_bus += b->bytes + 16 * FX_PAGE;
 	b->page_bus = NULL;
@@ -154,7 +154,7 @@ static inline uint32_t fx_mailbox_status(struct fx *f)
 static inline void fx_command(struct fx *f, uint32_t command, unsigned n, const uint64_t *arg)
 {
 	fx_mailbox(f, command, n, arg);
-	CHECKF(fx_mailbox_status(f) == GTU_MBOX_E_OK, "mailbox command %u: status %u", command, fx_mailbox_status(f));
+	NEED(fx_mailbox_status(f) == GTU_MBOX_E_OK, "mailbox command %u: status %u", command, fx_mailbox_status(f));
 }
 
 static inline void fx_queue_open(struct fx *f, unsigned n, unsigned context, uint32_t event_ring)
@@ -190,7 +190,7 @@ static inline struct fx *fx_open(const struct gtu_dev_config *config, uint64_t s
 	struct fx_buffer *table;
 	uint64_t arg[4];
 
-	CHECK(f);
+	NEED(f, "no memory");
 	f->seed = seed;
 	f->next_bus = FX_DMA_BASE;
 	if (config)
@@ -198,7 +198,7 @@ static inline struct fx *fx_open(const struct gtu_dev_config *config, uint64_t s
 	if (!build.aperture_bytes)
 		build.aperture_bytes = FX_APERTURE;
 	f->dev = gtu_dev_create(&build, &ops, f, &why);
-	CHECKF(f->dev, "cannot create the device: %s", why);
+	NEED(f->dev, "cannot create the device: %s", why);
 	test_at_end(fx_release, f);
 	table = fx_buffer(f, sizeof(*f->table) << FX_TABLE_LOG2);
 	f->table = (void *)table->at;

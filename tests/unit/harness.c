@@ -97,7 +97,7 @@ void test_at_end(void (*release)(void *), void *what)
 {
 	struct kept *k = malloc(sizeof(*k));
 
-	CHECK(k);
+	NEED(k, "no memory");
 	*k = (struct kept){ release, what, kept };
 	kept = k;
 }
@@ -122,7 +122,7 @@ void *test_alloc(uint64_t count, size_t size)
 {
 	void *memory = calloc(count ? count : 1, size);
 
-	CHECKF(memory, "no memory for %" PRIu64 " elements of %zu bytes", count, size);
+	NEED(memory, "no memory for %" PRIu64 " elements of %zu bytes", count, size);
 	test_at_end(free, memory);
 	return memory;
 }
@@ -131,7 +131,7 @@ void *test_aligned(size_t bytes)
 {
 	void *memory = aligned_alloc(64, (bytes + 63) & ~63ull);
 
-	CHECKF(memory, "no memory for %zu bytes", bytes);
+	NEED(memory, "no memory for %zu bytes", bytes);
 	test_at_end(free, memory);
 	return memory;
 }
@@ -145,7 +145,7 @@ void *test_grow(void *memory, size_t bytes)
 	while (k->what != memory)
 		k = k->next;
 	k->what = realloc(memory, bytes);
-	CHECKF(k->what, "no memory for %zu bytes", bytes);
+	NEED(k->what, "no memory for %zu bytes", bytes);
 	return k->what;
 }
 

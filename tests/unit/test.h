@@ -85,6 +85,12 @@ extern int test_checked;
 		if (a_ != b_)                                                                      \
 			test_fail(__FILE__, __LINE__, "%s is %lld, expected %s = %lld", #a, a_, #b, b_); \
 	} while (0)
+/* What a test needs before it can check anything. Not a check: a test that only prepares fails. */
+#define NEED(cond, ...)                                                                            \
+	do {                                                                                       \
+		if (!(cond))                                                                       \
+			test_fail(__FILE__, __LINE__, __VA_ARGS__);                                \
+	} while (0)
 #define SKIP(...) test_skip(__VA_ARGS__)
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 #define TEST_MAIN                                                                                  \

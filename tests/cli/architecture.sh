@@ -10,7 +10,7 @@ folders="include driver firmware-model libruntime tools"
 # Names in the picture and in the text, but not in the tables: a path, or a file of any folder.
 { sed -n '/^```$/,/^```$/p' "$page"; grep -v '^|' "$page" | grep -o '`[^`]*`' | tr -d '`'; } |
 	grep -oE '[A-Za-z][A-Za-z0-9_/-]+(\.(c|h|cuh|md|sh)|/)' | grep -vE '^(build/|dev/)' | sort -u >names
-check "there is a picture with names" test "$(wc -l <names)" -ge 40
+at_least 40 "$(wc -l <names)" "names in the picture and the text"
 (cd "$root" && find $folders Documentation tests/cli -type f -o -type d) >there
 found() { grep -qE "(^|/)${1%/}$" there; }
 while read -r name; do

@@ -3,6 +3,7 @@
 . "${0%/*}/tap.bash"
 needs readelf
 
+at_least 2 "$(find "$bin/gtu" "$bin/libgtu.so.1" | wc -l)" "binaries"
 for file in gtu libgtu.so.1 $([ ! -e "$bin/libgtu-mpi.so.1" ] || echo libgtu-mpi.so.1); do
 	path=$bin/$file
 	readelf -dW "$path" >dynamic

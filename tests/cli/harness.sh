@@ -121,6 +121,22 @@ twice x
 	twice y
 finish
 END
+fails "a function of checks that is not called" "^# line 3: f\\(\\) \\{ check \"y\" false; \\}" <<'END'
+check "x" true
+f() { check "y" false; }
+finish
+END
+fails "a check in a group that is not reached" "^# line 4: .*check \"y\" false" <<'END'
+check "x" true
+[ -e nowhere ] && { check "y" false; }
+[ ! -e nowhere ] || { check "y" false; }
+finish
+END
+fails "a check as a condition that is not reached" "^# line 3: .*if ! check \"y\" false" <<'END'
+check "x" true
+[ -e nowhere ] && if ! check "y" false; then false; fi
+finish
+END
 fails "a check in a subshell" "a check in a subshell or in a pipe is not counted" '(check "x" false)' 'check "y" true'
 fails "a check in a pipe" "a check in a subshell or in a pipe is not counted" <<'END'
 echo a | while read -r line; do report "not ok" "$line"; done
@@ -196,4 +212,8 @@ for file in "${scripts[@]}"; do
 	lacks "$file has no exit of awk that an exit in END overrides" '\{ *exit [1-9].*END *\{[^}]*exit' "$file"
 	holds "$file ends with finish" awk 'NF { last = $0 } END { exit last != "finish" }' "$file"
 done
+functions=$(sed -n 's/^\([a-z_]*\)().*/\1/p' tap.bash | grep -vx 'at_least\|finish\|unreached' | paste -sd '|')
+python "every loop over found things has a minimum" loops.py "$functions" ./*.sh ../ranks/*.sh
+printf 'ls >list\nwhile read -r x; do\n\tcheck "$x" true\ndone <list\n' >"$work/loop.sh"
+exits 1 "a loop without a minimum is found" python3 loops.py check "$work/loop.sh"
 finish

@@ -102,10 +102,12 @@ same "bash completes a file" offered <(echo graph.gtu)
 complete_bash gtu generate road --seed '' >offered
 same "bash offers nothing for --seed" offered <(echo)
 # the tool accepts every value that completion offers
-for unit in $(complete_bash gtu run bfs x --unit ''); do
+complete_bash gtu run bfs x --unit '' >offered
+at_least 5 "$(wc -l <offered)" "units that bash offers"
+while read -r unit; do
 	quietly gtu run bfs none.gtu --unit "$unit"
 	says "gtu run knows the unit $unit that bash offers" "none.gtu|GPU|cuda"
-done
+done <offered
 needs zsh
 check "zsh reads its completion" zsh -n completion/_gtu
 for verb in $verbs; do

@@ -63,12 +63,12 @@ for document in "$root"/README.md "$root"/Documentation/*.md; do
 		check "$name.md: '$text' prints what the document shows" awk -f "$root/tests/match.awk" "${command%.command}.want" got
 	done
 done
-check "the documents have at least 20 blocks of output" test $all -ge 20
+at_least 20 $all "blocks of output in the documents"
 
 # the commits of measurements, except those of other projects: after the word, or a hexadecimal number that is not decimal
 grep -ohP '(gapbs, )?\b(commit [0-9a-f]{7,40}|(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,40})\b' "$root"/README.md "$root"/Documentation/*.md |
 	sed '/^gapbs/d; s/^commit //' | sort -u >commits
-check "the documents name at least 40 commits" test "$(wc -l <commits)" -ge 40
+at_least 40 "$(wc -l <commits)" "commits in the documents"
 given "this is no clone with the whole history" test "$(git -C "$root" rev-parse --is-shallow-repository)" = false
 while read -r commit; do
 	check "commit $commit of a document is in the history" git -C "$root" merge-base --is-ancestor "$commit" HEAD

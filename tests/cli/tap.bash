@@ -415,7 +415,7 @@ unreached() {
 	inside { if ($0 ~ "^\t*" inside "$") inside = ""; next }
 	match($0, /<<-?\047?[A-Z]+\047?/) { inside = substr($0, RSTART, RLENGTH); gsub(/[^A-Z]/, "", inside) }
 	/# not everywhere/ || /report "?(not )?ok/ { next }
-	$0 ~ "(^|[;&|)]|do |then |else )[ \t]*(" functions ")[ \t]+[^ \t=(]" && !/^[ \t]*#/ && !(FNR in reached) { print FNR ": " $0 }' \
+	$0 ~ "(^|[;&|){]|do |then |else |if |elif |! )[ \t]*(" functions ")[ \t]+[^ \t=(]" && !/^[ \t]*#/ && !(FNR in reached) { print FNR ": " $0 }' \
 		"$work/.reached" "$script" >"$work/.unreached"
 	[ -s "$work/.unreached" ]
 }

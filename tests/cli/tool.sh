@@ -204,9 +204,11 @@ check "bench units --cycles --portable runs" gtu bench units --cycles --portable
 same "logical cycles do not depend on the code that the model runs" cycles "$out"
 check "bench units --cycles has a row for each of the 4 units" test "$(grep -oE '^(scu|iru|peg|wvr) ' cycles | sort -u | wc -l)" -eq 4
 gtu bench --help | sed -n '/--only NAMES/,/--max-set/p' >only
-for name in $(sed 1d cycles | awk '{ print $1; print $2 }' | sort -u); do
+sed 1d cycles | awk '{ print $1; print $2 }' | sort -u >names
+at_least 8 "$(wc -l <names)" "units and operations of gtu bench"
+while read -r name; do
 	says "bench --help lists $name among the names of --only" "\b$name\b" only
-done
+done <names
 prints "gtu bench units runs every operation" "instruction set" gtu bench units --seconds 0.1 --max-set 1M --json bench.json
 says "gtu bench units prints a line for compaction" "^scu data " "$out"
 says "gtu bench units prints a line for reordering" "^iru reorder " "$out"

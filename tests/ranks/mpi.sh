@@ -151,6 +151,7 @@ says "rank-compare prints a row for each number of ranks" \
 always
 needs python3
 exits 0 "rank-compare prints the model" "$root/tools/bench/rank-compare" --model
+at_least 5 "$(wc -l <"$out")" "lines of the model"
 while IFS= read -r line; do
 	holds "scale.md has the model's line ${line:0:20}" grep -qxF -- "$line" "$root/Documentation/scale.md"
 done <"$out"

@@ -326,7 +326,8 @@ help:
 	@echo "make run GRAPH=file SOURCE=id ALGO=bfs|sssp|pr|cc|bc|gc|kc|cdlp|lcc UNIT=none|scu|scu-basic|iru|peg|weaver"
 	@echo "make test TESTS='unit/test_x cli'   groups or names: unit san cli fuzz valgrind guest"
 	@echo "make test-quick                     unit and cli tests without the slow ones, in less than 3 minutes"
-	@echo "make fresh-test SUITE=trixie        make run and make test in an empty Debian (bookworm or trixie), as root"
+	@echo "make fresh-test SUITE=trixie        make run and make test in an empty Debian (bookworm or trixie), as root;"
+	@echo "                                    AS_USER=1: as a user in it; EACH=1: without each group of packages, too"
 	@echo "make deps | unit-tests | fuzzers | fake-drivers   packages; test programs; libFuzzer programs; simulated GPUs"
 	@echo "make fuzz-descriptors COUNT=1e8     random descriptors on the model, between guard pages"
 	@echo "make man                            the man pages, in build/man: man -l build/man/man1/gtu.1"
@@ -348,7 +349,7 @@ test-quick: deps
 
 # Runs both commands of the README in an empty Debian; needs root and a network.
 fresh-test:
-	@packaging/fresh-test '$(or $(SUITE),bookworm)'
+	@packaging/fresh-test $(if $(AS_USER),--user) $(if $(EACH),--each) '$(or $(SUITE),bookworm)'
 
 run: deps
 	@$(MAKE) $(if $(V),,-s) -j$(JOBS) all

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Tests the errors of make qemu: each is reported in one sentence before any download or build.
+# Needs no build.
 . "${0%/*}/tap.bash"
 
 build=$root/firmware-model/transport/qemu/build-qemu

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Tests tools/debian-graph with a package index that has one example of every element of the format.
+# Needs no build.
 . "${0%/*}/tap.bash"
 
 cat >index <<'END'

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Tests packaging/kernel-tree on a stand-in for a kernel source tree, without compiling. check-driver builds the result.
 # Holds GTU_UAPI_VERSION to the interface.
+# Needs no build.
 . "${0%/*}/tap.bash"
 
 [ -d "$root/driver" ] || { skip "the driver in a kernel tree" "no source here"; finish; exit; }

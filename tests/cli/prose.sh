@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Comments, documents and messages use the terms of the field: none of the phrases in prose.phrases occurs in the source.
+# Needs no build.
 . "${0%/*}/tap.bash"
 
 phrases=$root/tests/cli/prose.phrases

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # tests/run judges what a program reports: each way in which a program can fail counts as a failure. It also refuses names
 # that no test has, and packaging/uses names the groups of packages that a program read.
+# Needs no build.
 . "${0%/*}/tap.bash"
 
 given "there is no tests/run here" test -x "$root/tests/run"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Compares the fuzzer's descriptions of the driver (tests/syzkaller) with the headers: every addition to the interface, and
 # every change of a number, an offset or a size, must be made there too.
+# Needs no build.
 . "${0%/*}/tap.bash"
 
 text=$root/tests/syzkaller/dev_gtu.txt

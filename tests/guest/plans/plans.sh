@@ -70,10 +70,12 @@ boot() {
 	[ $rc -eq 0 ] || echo "not ok - $name guest (exit status $rc)"
 }
 
+# cases that may not be skipped, by program: an extended regular expression of their names
+declare -A required=()
 # kselftest_arguments SUFFIX [NAME]...: appends the driver's tests, all or these, to `arguments`; SUFFIX is empty for
 # 64-bit programs and _32 for 32-bit ones
 kselftest_arguments() {
-	local suffix=$1 program name second
+	local suffix=$1 program name second command
 	shift
 
 	[ $# -gt 0 ] || set -- $(cd "$root/tests/kselftest/gtu" && printf '%s\n' *_test.c | sed 's/\.c$//')
@@ -82,8 +84,10 @@ kselftest_arguments() {
 		[ "$name" != fault_test ] || continue
 		program=$name$suffix second=
 		[ "$name" != devices_test ] || second="GTU_SECOND=/dev/gtu1 "
+		command=$settings$second$program
+		[ -z "${required[$name]:-}" ] || command=$(not_skipped "${required[$name]}" "$second$program")
 		if [ -x "$kselftests/$program" ]; then
-			arguments+=(--file "$kselftests/$program" --test "$program=$settings$second$program")
+			arguments+=(--file "$kselftests/$program" --test "$program=$command")
 		elif [ -n "$suffix" ]; then
 			arguments+=(--test "$program=echo '1..0 # SKIP not built: gcc has no -m32 (gcc-12-multilib, of its version)'")
 		else
@@ -150,7 +154,12 @@ requires_error() {
 
 # never_skipped COMMAND...: prints the command of a kselftest that has in its plan all that it needs: a skip is a failure
 never_skipped() {
-	echo "$settings$* >/tmp/.ktap; rc=\$?; cat /tmp/.ktap; ! grep -q SKIP /tmp/.ktap && exit \$rc"
+	not_skipped "" "$@"
+}
+
+# not_skipped PATTERN COMMAND...: the same for cases whose names match the extended regular expression
+not_skipped() {
+	echo "$settings${*:2} >/tmp/.ktap; rc=\$?; cat /tmp/.ktap; ! grep -qE '($1).*SKIP' /tmp/.ktap && exit \$rc"
 }
 
 # with_faults FAULT...: adds a device for each. At the end the driver binds it again, unless ! marks it: it was removed or
@@ -425,7 +434,12 @@ every_guest() {
 	[[ $options != *"--transport qemu"* ]] || need_compiled_in
 	need "$kernel"
 	[[ $kernel != debug* ]] || settings=$longer
-	[[ $kernel != debug* && $kernel != 7.2 ]] || test_modules "$kernel"
+	# what these kernels are configured for
+	[[ $kernel != debug* ]] || required[fail_nth_test]=fail_nth
+	if [[ $kernel == debug* || $kernel == 7.2 ]]; then
+		test_modules "$kernel"
+		required[move_test]='peer\.(importers|rights|outlives_its_context|removal|another_gtu)'
+	fi
 	kselftest_arguments "$suffix"
 	[ "$1" != all-compiled-in ] || kselftest_arguments _32 $some
 	[[ $options != *--iommu* ]] || arguments+=(--test "behind-iommu=$behind_iommu")

@@ -97,9 +97,9 @@ says "gtu bringup counts the steps that were asked for" "^3 of 4 steps checked; 
 exits 4 "gtu bringup finds a bug of a smaller board" gtu bringup --device model:queues=1 --bug data
 says "gtu bringup names the bug of a smaller board" "this bug explains the findings: data$" "$out"
 exits 2 "gtu bringup refuses an unknown parameter of the model" gtu bringup --device model:queue=1
-says "the message names the parameter" 'no parameter "queue"'
+says "gtu bringup names the unknown parameter" 'no parameter "queue"'
 exits 2 "gtu bringup refuses a value that no board has" gtu bringup --device model:queues=257
-says "the message names the value" "queues is 257"
+says "gtu bringup names the value out of range" "queues is 257"
 
 fails_with 2 "gtu bringup refuses a unit that no board can lack" 'there is no unit "irux"; give a sum of scu, iru' gtu bringup --device model:absent_units=iru+irux
 fails_with 2 "gtu bringup refuses an operation that is unknown" 'there is no operation "scu"; give a sum of scu-bitmask' gtu bringup --device model:absent_operations=scu
@@ -119,7 +119,7 @@ needs_pciaccess
 given "this machine has no PCI function" test -e "/sys/bus/pci/devices/$other"
 fails_with 1 "gtu bringup refuses a PCI function of another kind" "neither 1234:4754 nor a processing accelerator|needs root" gtu bringup --device "$other"
 exits 1 "gtu bringup --rescan refuses a PCI function of another kind" gtu bringup --device "$other" --rescan
-says "the message of --rescan says the same" "neither 1234:4754 nor a processing accelerator|Permission denied"
+says "gtu bringup --rescan prints the same message" "neither 1234:4754 nor a processing accelerator|Permission denied"
 holds "the refused PCI function is still on the bus" test -e "/sys/bus/pci/devices/$other"
 always
 

@@ -51,7 +51,7 @@ awk '{ print $1 }' names >ids
 seq 0 $(($(wc -l <names) - 1)) >expected
 same "names number the vertices from 0 without a gap" ids expected
 exits 3 "debian-graph refuses an index without dependencies" bash -c "echo 'Package: x' | '$root/tools/support/debian-graph' e n"
-says "the message says that no package needs another" "names no package that needs another"
+says "debian-graph reports that no package needs another" "names no package that needs another"
 exits 2 "debian-graph without arguments is a usage error" "$root/tools/support/debian-graph"
 given "this machine has no /var/lib/dpkg/status" test -s /var/lib/dpkg/status
 check "debian-graph reads this machine's own database" bash -c "'$root/tools/support/debian-graph' e n </var/lib/dpkg/status"

@@ -192,7 +192,7 @@ check "gtu bench gpu goes on after a row that fails" bench_gpu --graph inf.gtu -
 says "gtu bench gpu reports the row that it leaves out" "gcn on inf.gtu.* left out: .* has the weight inf" "$err"
 holds "gtu bench gpu has the other rows" grep -q "^cc *device" "$out"
 exits 2 "gtu bench gpu refuses to validate a directed graph" bench_gpu --graph d.gtu --only bfs,auto,host --validate --gpu-memory 0
-says "the message names the graph" "is directed" "$err"
+says "gpu-compare names the directed graph" "is directed" "$err"
 fails_with 1 "gtu bench gpu says that the time was too short for a row" "0.001 seconds were over before the first row" bench_gpu \
 	--graph uniform:5 --only bfs,auto,host --gpu-memory 0 --seconds 0.001
 exits 2 "gtu bench gpu refuses another degree" bench_gpu --graph rule:8:7 --only bfs

@@ -50,9 +50,9 @@ guest 1 "no word about the kernel log" "^not ok 3 - t: the kernel's log could no
 guest 1 "a test without an exit status" '^not ok 2 - t: reported no exit status$' <<<$'@test t\n@test u\n@exit 0 0.1 0'
 guest 1 "a guest without a test" '^not ok 2 - the guest ran no test$' </dev/null
 printf '@boot unread\n@test t\n@exit 0 0.1 0\n@end 1\n' >stream
-prints 1 "a boot whose log was not read" "^not ok 1 - boot: the kernel's log could not be read\$" awk -f "$flatten" stream
+prints 1 "a boot fails if its log was not read" "^not ok 1 - boot: the kernel's log could not be read\$" awk -f "$flatten" stream
 printf '@boot 0\n@test t\nok 1 a\n' >stream
-prints 1 "a guest that ends in a test" '^not ok 3 - the guest ended in t before its tests did$' awk -f "$flatten" stream
+prints 1 "a guest that ends in a test fails that test" '^not ok 3 - the guest ended in t before its tests did$' awk -f "$flatten" stream
 
 # function NAME: extracts a function of init, with files of this folder
 function_of_init() { sed -n "/^$1() {/,/^}/p" "$init" | sed "s|/tmp/|$work/|g; s|/dmesg-check|$work/patterns|; s/sleep 6/sleep 0/"; }
@@ -75,7 +75,7 @@ line=$1
 complaints' - "$1" "$work/complaints"; }
 grep -v '^#' "$(file_of dmesg-check)" >patterns
 prints "a quiet kernel log is read" "^0$" log "all is well"
-prints "a complaint is read" "^1$" log "WARNING: CPU: 0"
+prints "a complaint in the kernel's log is read" "^1$" log "WARNING: CPU: 0"
 prints "kmemleak's end is read" "^1$" log "kmemleak: Kernel memory leak detector disabled"
 # lockdep_report FUNCTION: lockdep's, with this function in it
 lockdep_report() { printf '%s\n' "WARNING: possible circular locking dependency detected" "  $1+0x1/0x2" "Call Trace:" " <TASK>" " </TASK>"; }
@@ -84,9 +84,9 @@ prints "what follows such a report is read" "^1$" log "$(lockdep_report pciehp_i
 WARNING: CPU: 0"
 prints "lockdep's report with a function of the driver is read" "^2$" log "$(lockdep_report 'gtu_bind+0x3/0x4 [gtu]')"
 prints "lockdep's report that does not end is read" "^2$" log "$(lockdep_report pciehp_ist | head -4)"
-prints "a log that dmesg cannot read" "^unread$" log broken
+prints "a log that dmesg cannot read counts as unread" "^unread$" log broken
 rm patterns
-prints "a log without the patterns" "^unread$" log "WARNING: CPU: 0"
+prints "a log counts as unread without the patterns" "^unread$" log "WARNING: CPU: 0"
 
 # guest-test with plans that need no guest
 mkdir tree && cp -r "$root/tests" tree/
@@ -106,17 +106,17 @@ find tree/tests/guest -name plans.sh | while read -r plans; do
 	)' >"$plans"
 done
 plan() { bash "$(find tree/tests/guest -name guest-test)" "$@"; }
-prints "a plan that passes" '^1\.\.1$' plan distribution
-prints 1 "one plan that fails" '^not ok 2 - b$' plan faulty
-prints 1 "a plan that fails before one that passes" '^1\.\.3$' plan faulty distribution
-prints "a plan that is skipped" '^ok 1 - graphs # SKIP no tool$' plan graphs
-prints "a plan that is skipped before one that passes" '^1\.\.2$' plan graphs distribution
-prints "a result beside those of the guest" '^1\.\.2$' plan iommu
-prints 1 "a plan that reports nothing" '^not ok 1 - bringup: reported no test$' plan bringup distribution
-exits 1 "a plan that is empty without a reason" plan 6.12
-prints 1 "a plan with fewer results than planned" '^not ok 2 - tiny: planned 2 tests, reported 1$' plan tiny
-prints 1 "a plan with a bad exit status" '^not ok 2 - life: exit status 3$' plan life
-exits 1 "an unknown plan" plan nonsense
+prints "a plan passes if its guest does" '^1\.\.1$' plan distribution
+prints 1 "a plan fails if its guest does" '^not ok 2 - b$' plan faulty
+prints 1 "the run fails if its first plan does" '^1\.\.3$' plan faulty distribution
+prints "a plan is skipped with its reason" '^ok 1 - graphs # SKIP no tool$' plan graphs
+prints "the run passes if its first plan is skipped" '^1\.\.2$' plan graphs distribution
+prints "a plan may report results beside those of its guest" '^1\.\.2$' plan iommu
+prints 1 "a plan that reports nothing fails" '^not ok 1 - bringup: reported no test$' plan bringup distribution
+exits 1 "a plan that is empty without a reason fails" plan 6.12
+prints 1 "a plan with fewer results than planned fails" '^not ok 2 - tiny: planned 2 tests, reported 1$' plan tiny
+prints 1 "a plan with a bad exit status fails" '^not ok 2 - life: exit status 3$' plan life
+exits 1 "guest-test refuses an unknown plan" plan nonsense
 
 # preparation of a guest: a missing requirement (status 77) is not a failure, any other status is
 cp "$root/Makefile" tree/ && mkdir tree/packaging
@@ -129,10 +129,10 @@ prepared() {
 		>"$(find tree/tests/guest -name get-kernel.sh)"
 	env -u GTU_ALL make -s -C tree "$2" KERNEL=a
 }
-check "tools that are there" prepared 0 guest-tools
-exits 2 "tools that this machine lacks, for a person" prepared 77 guest-tools
-check "the kernels of make test that this machine lacks" prepared 77 guest-tools-test
-exits 2 "a kernel of make test that does not build" prepared 1 guest-tools-test
+check "make guest-tools succeeds if the tools exist" prepared 0 guest-tools
+exits 2 "make guest-tools fails if this machine lacks tools" prepared 77 guest-tools
+check "make guest-tools-test succeeds if this machine lacks kernels" prepared 77 guest-tools-test
+exits 2 "make guest-tools-test fails if a kernel does not build" prepared 1 guest-tools-test
 
 # every line of a guest's list of tests has a name and a command
 for test in name= =command "a name=command" "name= "; do
@@ -197,14 +197,14 @@ TEST_F(f, checks_in_setup_alone) { (void)self; }
 TEST_HARNESS_MAIN
 END
 check "a program of the kselftests' harness compiles" ${CC:-gcc} -D_GNU_SOURCE -Wall -Werror -I "$root/tests/kselftest" -o t t.c
-prints "a kselftest that passes" "pass:1 fail:0 skip:0" ./t checks
-prints 1 "a kselftest that fails" "pass:1 fail:1 skip:1" ./t checks fails skips
-prints 4 "kselftests that all skip" "pass:0 fail:0 skip:1" ./t skips
-says "kselftests that all skip: the plan" '^1\.\.1 # SKIP ' "$out"
-check "kselftests of which one skips" ./t checks skips
-exits 1 "a kselftest that checks nothing" ./t checks_nothing
-exits 1 "a kselftest that checks nothing but in its setup" ./t checks_in_setup_alone
-exits 1 "a kselftest that does not exist" ./t checks nonsense
+prints "kselftests report a case that passes" "pass:1 fail:0 skip:0" ./t checks
+prints 1 "kselftests report a case that fails" "pass:1 fail:1 skip:1" ./t checks fails skips
+prints 4 "kselftests that all skip have an exit status of their own" "pass:0 fail:0 skip:1" ./t skips
+says "kselftests that all skip are skipped in their plan" '^1\.\.1 # SKIP ' "$out"
+check "kselftests of which one skips pass" ./t checks skips
+exits 1 "a kselftest that checks nothing fails" ./t checks_nothing
+exits 1 "a kselftest that checks only in its setup fails" ./t checks_in_setup_alone
+exits 1 "a kselftest that does not exist fails" ./t checks nonsense
 
 # the unit tests' harness
 cat >u.c <<'END'
@@ -237,10 +237,10 @@ echo "ok 1 - t"
 END
 chmod +x plan-stub
 export GTU_GUEST_TEST=$work/plan-stub
-prints 1 "a plan that fails in one of three runs" '^flaky: 3 runs, 1 failed' "$repeat" --load 1 3 flaky
-says "its failed test" '^    not ok 1 - t: now and then$' "$out"
-same "it runs as often as requested" <(wc -l <flaky.runs) <(echo 3)
-prints 0 "a plan that passes every time" '^sound: 2 runs, 0 failed' "$repeat" --load 0 2 sound
-fails_with 1 "a plan that does not exist" "there is no plan 'none'" "$repeat" 2 none
-fails_with 1 "a count that is no number" "usage" "$repeat" often sound
+prints 1 "repeat counts one failure of three runs" '^flaky: 3 runs, 1 failed' "$repeat" --load 1 3 flaky
+says "repeat prints the failed test" '^    not ok 1 - t: now and then$' "$out"
+same "repeat runs a plan as often as requested" <(wc -l <flaky.runs) <(echo 3)
+prints 0 "repeat succeeds if a plan passes every time" '^sound: 2 runs, 0 failed' "$repeat" --load 0 2 sound
+fails_with 1 "repeat refuses a plan that does not exist" "there is no plan 'none'" "$repeat" 2 none
+fails_with 1 "repeat refuses a count that is not a number" "usage" "$repeat" often sound
 finish

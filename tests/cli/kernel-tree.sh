@@ -33,7 +33,7 @@ mkdir older && cp -r old/. older/ && sed -i 's/= 6/= 5/' older/Makefile
 fails_with 1 "kernel-tree refuses a kernel that the driver does not support" "Linux 5.1 .* the minimum is 6.1" "$put" older
 
 prints "kernel-tree writes the driver" "^wrote drivers/misc/gtu/gtu_pci.c$" "$put" new
-says "it says how many files it wrote" "Linux 6.12\): [6-9][0-9] files written, 0 removed" "$out"
+says "kernel-tree prints how many files it wrote" "Linux 6.12\): [6-9][0-9] files written, 0 removed" "$out"
 same "the driver's Kconfig is in the tree" new/drivers/misc/gtu/Kconfig "$root/driver/Kconfig"
 same "the interface is in the tree" new/include/uapi/gtu/gtu.h "$root/include/uapi/gtu/gtu.h"
 diff <(cd "$root/Documentation/ABI" && sha256sum sysfs-*) <(cd new/Documentation/ABI/testing && sha256sum sysfs-*) >other
@@ -65,13 +65,13 @@ says "what the older kernel lacks is replaced" 'vm_flags_mod' old/drivers/misc/g
 says "what the older version needs is there" '^#define GTU_PIN_PRIVATE \(FOLL' old/drivers/misc/gtu/gtu_compat.h
 
 check "kernel-tree writes into a newer tree" "$put" newest
-says "what the newer kernel has is used" '^	return vmf_insert_folio_pmd' newest/drivers/misc/gtu/gtu_mmap.c
-lacks "without a condition" 'GTU_HAS' newest/drivers/misc/gtu/gtu_mmap.c
+says "the file for the newer kernel uses vmf_insert_folio_pmd" '^	return vmf_insert_folio_pmd' newest/drivers/misc/gtu/gtu_mmap.c
+lacks "the file for the newer kernel has no condition on the version" 'GTU_HAS' newest/drivers/misc/gtu/gtu_mmap.c
 
 snapshot new >before
 touch new/drivers/misc/gtu/gtu.mod.c new/drivers/misc/gtu/gtu_gone.c
 prints "kernel-tree removes a source that has left the project" "^removed drivers/misc/gtu/gtu_gone.c$" "$put" new
-check "it keeps what a build wrote" rm new/drivers/misc/gtu/gtu.mod.c
+check "kernel-tree keeps what a build wrote" rm new/drivers/misc/gtu/gtu.mod.c
 snapshot new >after
 same "a second run changes nothing else" before after
 

@@ -51,7 +51,7 @@ check "gtu run --monitor runs" gtu run bfs g.txt --unit scu --monitor
 says "gtu run --monitor says that it takes longer" "^time .*--monitor slows the model" "$out"
 printf '10 20 1\n20 30 -4\n' >negative.txt
 exits 3 "sssp refuses a negative weight" gtu run sssp negative.txt
-says "the message names the edge of the negative weight" "the edge from vertex 20 to vertex 30 has weight -4"
+says "gtu run names the edge of the negative weight" "the edge from vertex 20 to vertex 30 has weight -4"
 check "gtu stat of a graph without directions" gtu stat g.txt --undirected
 says "gtu stat says how edges are stored" "^edges +[0-9]+   each edge in both directions" "$out"
 verified "sssp runs with random weights" gtu run sssp g.txt --source 10 --weights random:5 --output r1 --verify

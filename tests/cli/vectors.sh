@@ -48,25 +48,25 @@ damaged '/^r/s/10000/20000/' "keys must have generation 1" "other keys"
 damaged '/^w/s/^w [0-9]* [0-9a-f]*/w 2 fffffff8/' "inside the memory" "an address outside the memory"
 damaged '/^d/s/^d 10/d 11/' "number up to 10" "a count that is too large"
 exits 4 "gtu bringup fails a function with the bug cycles" gtu bringup --device model --bug cycles --check-vectors v
-says "it finds the cycles" "basic.gtv:[0-9]+: job [0-9]+: word 3 of the completion" "$out"
+says "gtu bringup names the word with the wrong cycles" "basic.gtv:[0-9]+: job [0-9]+: word 3 of the completion" "$out"
 exits 4 "gtu bringup fails a function with the bug keep" gtu bringup --device model --bug keep --check-vectors v
-says "only the tables differ" "^FAIL +vectors +tables.gtv" "$out"
-lacks "no other file differs" "^FAIL +vectors +[a-su-z]" "$out"
+says "gtu bringup names the file of tables for the bug keep" "^FAIL +vectors +tables.gtv" "$out"
+lacks "gtu bringup names no other file for the bug keep" "^FAIL +vectors +[a-su-z]" "$out"
 exits 4 "gtu bringup fails a folder without vectors" gtu bringup --device model --check-vectors .
-says "the message names the missing files" "has no files \*.gtv" "$out"
+says "gtu bringup names the missing files" "has no files \*.gtv" "$out"
 
 # other builds
 check "gtu bringup skips vectors of another build" gtu bringup --device model:iru_sets=256 --check-vectors v
-says "the message names the register" "^skip +vectors +iru.gtv is for a build whose register 0x2010 is 1024; this one has 256$" "$out"
-says "it runs the files of the same parameters" "^ok +vectors +scu.gtv" "$out"
+says "gtu bringup names the register that differs" "^skip +vectors +iru.gtv is for a build whose register 0x2010 is 1024; this one has 256$" "$out"
+says "gtu bringup runs the files of the same parameters" "^ok +vectors +scu.gtv" "$out"
 check "gtu bringup exports vectors of a smaller build" gtu bringup --device model:absent_units=30,scu_latency=9 --export-vectors small
-holds "it has files of its units only" test "$(ls small | tr '\n' ' ')" = "basic.gtv scu.gtv tables.gtv "
-check "gtu bringup passes them" gtu bringup --device model:absent_units=30,scu_latency=9 --check-vectors small
+holds "vectors of a smaller build have files of its units only" test "$(ls small | tr '\n' ' ')" = "basic.gtv scu.gtv tables.gtv "
+check "gtu bringup passes vectors of a smaller build" gtu bringup --device model:absent_units=30,scu_latency=9 --check-vectors small
 check "gtu bringup ignores cycles of a device with real clocks" gtu bringup --device model:caps_off=64 --check-vectors v
-says "plain jobs pass without their cycles" "scu.gtv: 256 jobs, every completion and byte as in the file, except for cycles$" "$out"
-says "it skips streams" "^skip +vectors +iru.gtv: without LOGICAL_CYCLES" "$out"
+says "gtu bringup passes plain jobs without their cycles" "scu.gtv: 256 jobs, every completion and byte as in the file, except for cycles$" "$out"
+says "gtu bringup skips streams without logical cycles" "^skip +vectors +iru.gtv: without LOGICAL_CYCLES" "$out"
 check "gtu bringup skips what the SCU lacks" gtu bringup --device model:absent_scu=filtering+grouping --check-vectors v
-says "the tables are skipped" "^skip +vectors +tables.gtv: job [0-9]+ is not in this build" "$out"
+says "gtu bringup skips tables that the build lacks" "^skip +vectors +tables.gtv: job [0-9]+ is not in this build" "$out"
 # a board that is not the model
 needs python3
 python3 "$root/tests/tiny/tiny.py" serve --socket "$work/tiny" >served 2>&1 &

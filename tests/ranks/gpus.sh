@@ -18,30 +18,30 @@ done
 verified "cards of a list are named by numbers" gtu run bfs k.gtu --device cuda:2,0 --verify --json run.json
 json "--json has the way of the exchange" run.json 'd["ranks"]["ranks"] == 2' 'd["ranks"]["link"] == "loads from the other cards"'
 verified "two ranks on one card copy" gtu run bfs k.gtu --device cuda:0,0 --verify
-says "the reason is printed" "copies between the cards, without NCCL: ranks 0 and 1 share one card" "$out"
+says "gtu run prints why ranks on one card copy" "copies between the cards, without NCCL: ranks 0 and 1 share one card" "$out"
 for way in nccl:"NCCL 2.28.9" copies:"copies between the cards" loads:"loads" host:"host memory"; do
 	# only loads may use another card's memory in a kernel
 	[ "${way%%:*}" = loads ] || unset FAKE_CUDA_PEER_LOADS
 	verified "--exchange ${way%%:*} gives the right values" gtu run bfs k.gtu --device cuda:all --exchange "${way%%:*}" --verify
 	export FAKE_CUDA_PEER_LOADS=1
-	says "it exchanges by ${way#*:}" "^exchange  by ${way#*:}" "$out"
+	says "gtu run --exchange ${way%%:*} exchanges by ${way#*:}" "^exchange  by ${way#*:}" "$out"
 done
 exits 1 "--exchange nccl needs NCCL" env GTU_NCCL_LIBRARY=/nonexistent gtu run bfs k.gtu --device cuda:0,1 --exchange nccl
-says "the reason is given" "the GPUs cannot exchange data by NCCL: there is no NCCL: /nonexistent"
+says "gtu run prints why it cannot use NCCL" "the GPUs cannot exchange data by NCCL: there is no NCCL: /nonexistent"
 exits 2 "--exchange has known ways for gtu run" gtu run bfs k.gtu --device cuda:0,1 --exchange pigeons
-says "the message lists them" "auto, nccl, copies, loads, host"
+says "gtu run lists the ways of --exchange" "auto, nccl, copies, loads, host"
 exits 2 "--exchange is for GPUs" gtu run bfs k.gtu --device model,model --exchange host
-says "the message names the devices" "--exchange is for --device cuda:N"
+says "gtu run names the devices that --exchange is for" "--exchange is for --device cuda:N"
 exits 1 "--exchange is for several GPUs" gtu run bfs k.gtu --device cuda:0 --exchange host
-says "the message names the device" "cuda:0 is not a device of GPUs as ranks"
+says "gtu run names the device that has no ranks" "cuda:0 is not a device of GPUs as ranks"
 exits 1 "an algorithm that cannot run over cards is refused" gtu run lcc k.gtu --device cuda:0,1
-says "the message names those that can" "clustering does not run over several GPUs: only bfs, sssp, pagerank, components, betweenness, cores, label propagation, coloring, stcon and gcn do"
+says "gtu run names the algorithms that run over cards" "clustering does not run over several GPUs: only bfs, sssp, pagerank, components, betweenness, cores, label propagation, coloring, stcon and gcn do"
 exits 0 "gtu info prints all cards" gtu info --device cuda:all
-says "the third one, too" "^device        cuda:2 " "$out"
+says "gtu info prints the third card" "^device        cuda:2 " "$out"
 exits 2 "gtu info --json describes one device" gtu info --device cuda:0,1 --json -
 exits 0 "gtu bench gpu compares one, two and three cards" gtu --quiet bench gpu --device cuda:all --graph k.gtu --sources 1 \
 	--sssp-sources 1 --iterations 2 --verify --json bench.json
-json "it has four algorithms over each, with the formula's bytes" bench.json '[r["cards"] for r in d["cards"][::4]] == [1, 2, 3]' \
+json "gtu bench gpu has four algorithms over each, with the formula's bytes" bench.json '[r["cards"] for r in d["cards"][::4]] == [1, 2, 3]' \
 	'all(r["formula_bytes"] == 0 or r["bytes"] <= r["formula_bytes"] for r in d["cards"])' \
 	'all(r["bytes"] > 0 for r in d["cards"] if r["cards"] > 1)' \
 	'[r["bytes"] for r in d["cards"] if r["algorithm"] == "pr"] == [0, 2 * 8 * 128, 2 * 2 * 8 * 128]' \
@@ -51,7 +51,7 @@ json "it has four algorithms over each, with the formula's bytes" bench.json '[r
 exits 0 "gtu bench gpu compares ways and growing graphs" gtu --quiet bench gpu --device cuda:0,1 --weak rule:6:6 --exchange host,nccl \
 	--sources 1 --iterations 2 --only bfs,pr,bc,kc --json weak.json
 says "results of two cards alone are validated" "pr   valid: 100.0% of the vertices" "$out"
-json "it has the graph of two cards by both ways" weak.json \
+json "gtu bench gpu has the graph of two cards by both ways" weak.json \
 	'[(r["graph"], r["cards"], r["link"]) for r in d["cards"][4::4]] == [("rule:7:6", 2, "host memory"), ("rule:7:6", 2, "NCCL 2.28.9")]' \
 	'all(r["scaling"] == "weak" and r["base_cards"] == 1 for r in d["cards"])' \
 	'all(abs(r["efficiency"] * 2 - r["ratio"]) < 1e-9 for r in d["cards"][4:])' \

@@ -14,10 +14,10 @@ for device in model,model model,model,model none,none; do
 done
 verified "--unit none runs over a list of models, too" gtu run bfs k.gtu --device model,model --unit none --verify
 exits 1 "an algorithm that cannot run over a list is refused" gtu run lcc k.gtu --device model,model
-says "the message names those that can" "clustering.* does not run over several devices: only bfs, sssp"
+says "gtu run names the algorithms that run over ranks" "clustering.* does not run over several devices: only bfs, sssp"
 exits 2 "gtu info describes one device, not a list" gtu info --device model,none
 exits 2 "--output-parts is refused without mpirun" gtu run bfs k.gtu --output-parts parts
-says "the message says what it is for" "start them by mpirun"
+says "gtu run says how ranks are started" "start them by mpirun"
 verified "stcon over model,model gives the right value" gtu run stcon k.gtu --target 1 --device model,model --verify
 exits 0 "--json has the traffic of a list" gtu --quiet run pr k.gtu --iterations 1 --device model,model --json list.json
 json "8 bytes for each vertex of the other rank go over, from both" list.json 'd["ranks"]["ranks"] == 2' \
@@ -25,14 +25,14 @@ json "8 bytes for each vertex of the other rank go over, from both" list.json 'd
 	'0 <= d["ranks"]["hidden"] <= 1' 'd["ranks"]["exchange_seconds"] > 0'
 
 exits 2 "the scale of a generated graph has a limit" gtu run bfs kronecker:99
-says "the message names it" "kronecker:99 is out of range: it must be 1 to 40"
+says "gtu run names the graph's rule that is out of range" "kronecker:99 is out of range: it must be 1 to 40"
 exits 2 "options for files do not apply to generated graphs" gtu run bfs uniform:4 --directed
 verified "one process generates a graph" gtu run bfs kronecker:8 --unit none --verify
 
 # the library that is missing
 exits 1 "without libgtu-mpi.so a process of mpirun fails" env OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 \
 	bash -c 'mkdir alone && cp "$0/gtu" alone && exec alone/gtu run bfs k.gtu' "$bin"
-says "the message names the package" "libgtu-mpi.so.1 cannot be loaded .*: install the package libgtu-mpi1"
+says "gtu run names the package of MPI" "libgtu-mpi.so.1 cannot be loaded .*: install the package libgtu-mpi1"
 
 for variables in "OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=1" "PMIX_RANK=0" "PMI_RANK=0 PMI_SIZE=1"; do
 	verified "one process of a launcher is an ordinary run ($variables)" env $variables gtu run bfs k.gtu --verify
@@ -98,7 +98,7 @@ holds "the missing graph is reported once" test "$(grep -c "no-such.gtu" "$err")
 
 verified "stcon over 3 processes gives the right value" ranks 3 gtu run stcon k.gtu --target 1 --unit none --verify
 exits 2 "one value is not written in parts" ranks 2 gtu run stcon k.gtu --target 1 --unit none --output-parts p
-says "the message names the algorithm" "stcon has one value"
+says "gtu run names the algorithm with one value" "stcon has one value"
 
 # ranks that differ (not by mpirun's colon, with which Open MPI 5.0.7 crashes)
 exits 0 "generate makes another graph" gtu --quiet generate kronecker --scale 9 small.gtu
@@ -167,7 +167,7 @@ says "a number alone is assumed" "vertices \| 1000 \| assumed" "$out"
 says "an option is assumed" "edges \| 1e\+06 \| assumed" "$out"
 says "the table follows from them" "^\| pr \| 1 \| 8 \| 4 x 2 \| 0.00 GiB \| 2.0 \|" "$out"
 exits 2 "a constant that the model lacks is refused" "$root/tools/bench/rank-compare" --model --set colour=1
-says "the message has the constants" "colour is not a constant of the model: pr_edges_per_second" "$err"
+says "rank-compare names its constants" "colour is not a constant of the model: pr_edges_per_second" "$err"
 exits 2 "a constant of 0 is refused" "$root/tools/bench/rank-compare" --model --set edges=0
 exits 2 "rank-compare without a folder is refused" "$root/tools/bench/rank-compare"
 always

@@ -109,7 +109,7 @@ void gtu_dev_clear(struct gtu_dev *dev)
 			continue;
 		if (!gtu_bug(dev, GTU_BUG_RESET_JOB))
 			p->owner = NULL;
-		p->last_context = p->waiters = 0;
+		p->waiters = 0;
 		p->least = p->most = 0;
 		memset(p->live, 0, sizeof(p->live));
 		memset(p->shown, 0, sizeof(p->shown));

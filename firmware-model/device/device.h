@@ -96,7 +96,6 @@ struct gtu_unit_page {
 	uint64_t shown[GTU_UREG_COUNTERS];	/* counters at the last snapshot */
 	void *state;			/* state_bytes() */
 	struct gtu_hwq *owner;		/* exclusive units: the queue that holds the unit */
-	uint32_t last_context;		/* of the last owner */
 	uint32_t waiters;		/* queues that wait for it; then it has an owner */
 	uint64_t least;			/* charge of a context that starts to wait: of the last owner, when it got the unit */
 	uint64_t most;			/* the largest charge of a context */

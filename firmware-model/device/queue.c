@@ -191,14 +191,13 @@ static void own(struct gtu_hwq *q)
 
 	stop_waiting(q);
 	q->job.page->owner = q;
-	q->job.page->last_context = q->context;
 	q->job.page->least = share->charge;
 	share->last_queue = q->id;
 }
 
 /*
  * Give the unit of @page (may be NULL), which has no owner, to a waiting queue: of the context with the smallest charge,
- * and of equal ones the next after the last owner; of that context's queues the next after the one that had it last.
+ * the next after the one that had it last.
  */
 static void grant(struct gtu_dev *dev, struct gtu_unit_page *page)
 {
@@ -207,13 +206,12 @@ static void grant(struct gtu_dev *dev, struct gtu_unit_page *page)
 
 	if (page && !page->waiters)
 		page->least = page->most;
-	for (i = 1; page && page->waiters && i <= dev->config.contexts; i++) {
-		const uint32_t n = (page->last_context + i) % dev->config.contexts;
-		struct gtu_unit_share *share = &dev->context[n].share[page - dev->page];
+	for (i = 0; page && page->waiters && i < dev->config.contexts; i++) {
+		struct gtu_unit_share *share = &dev->context[i].share[page - dev->page];
 
 		if (share->waiters && (!best || less(share->charge, best->charge))) {
 			best = share;
-			context = n;
+			context = i;
 		}
 	}
 	for (i = 1; best && i <= dev->config.queues; i++) {

@@ -579,7 +579,6 @@ static uint64_t run_queue(struct gtu_dev *dev, struct gtu_hwq *q, uint64_t budge
 		job->cycles = 1;
 	spent = job->cycles - before;
 	dev->cycles += spent;
-	q->stalled = false;
 	charge_owners(dev, spent);
 	q->stalled = ran == GTU_RUN_STALLED;
 	if (spent || job->produced != produced)
@@ -608,7 +607,6 @@ bool gtu_queue_cancel(struct gtu_dev *dev, struct gtu_hwq *q, uint32_t until)
 	q->canceling = true;
 	if (q->active) {
 		stop_waiting(q);
-		q->job.mem = dev->mem;
 		if (q->job.started)
 			stop(&q->job, GTU_CPL_CANCELED);
 		gtu_job_error(&q->job, GTU_CPL_CANCELED, 0xff, 0);
@@ -679,7 +677,6 @@ static void end_stalled(struct gtu_dev *dev)
 
 		if (!q || !q->stalled || q->stalled_for < GTU_STALL_LIMIT || !dev->page[i].waiters)
 			continue;
-		q->job.mem = dev->mem;
 		stop(&q->job, GTU_CPL_STALLED);
 		context_of(dev, q)->cycles += pass_on(dev, q, complete(dev, q));
 	}

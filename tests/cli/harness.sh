@@ -213,7 +213,7 @@ for file in "${scripts[@]}"; do
 	holds "$file ends with finish" awk 'NF { last = $0 } END { exit last != "finish" }' "$file"
 done
 functions=$(sed -n 's/^\([a-z_]*\)().*/\1/p' tap.bash | grep -vx 'at_least\|finish\|unreached' | paste -sd '|')
-python "every loop over found things has a minimum" loops.py "$functions" ./*.sh ../ranks/*.sh
+python "every loop over found things has a minimum" ../loops.py "$functions" ./*.sh ../ranks/*.sh
 printf 'ls >list\nwhile read -r x; do\n\tcheck "$x" true\ndone <list\n' >"$work/loop.sh"
-exits 1 "a loop without a minimum is found" python3 loops.py check "$work/loop.sh"
+exits 1 "a loop without a minimum is found" python3 ../loops.py check "$work/loop.sh"
 finish

@@ -5,7 +5,6 @@
 ln -s "$bin" build
 # "    build/gtu verb ...   what it is": the explanation begins after two blanks
 sed -n 's/^    \(build\/gtu [^ ].*\)/\1/p' "$root/README.md" | sed 's/   *.*//' >commands
-at_least 6 "$(wc -l <commands)" "commands in the tour of the README"
 # prints_what COMMAND: prints a pattern for a line of the command's output
 prints_what() {
 	case $1 in
@@ -21,6 +20,7 @@ prints_what() {
 	*) echo "^no line is known for this command" ;;
 	esac
 }
+at_least 6 "$(wc -l <commands)" "commands in the tour of the README"
 while read -r command; do
 	check "the README's command exits with 0: $command" bash -o pipefail -c "$command"
 	says "the README's command prints what it is for: $command" "$(prints_what "$command")" "$out"

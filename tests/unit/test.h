@@ -85,7 +85,7 @@ extern int test_checked;
 		if (a_ != b_)                                                                      \
 			test_fail(__FILE__, __LINE__, "%s is %lld, expected %s = %lld", #a, a_, #b, b_); \
 	} while (0)
-/* What a test needs before it can check anything. Not a check: a test that only prepares fails. */
+/* Preparation of a test. Not a check: a test that only prepares fails. */
 #define NEED(cond, ...)                                                                            \
 	do {                                                                                       \
 		if (!(cond))                                                                       \

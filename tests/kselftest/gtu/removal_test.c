@@ -81,7 +81,7 @@ static void expect_alive(struct __test_metadata *_metadata)
 	munmap(memory, 8192);
 }
 
-/* A thread that keeps a queue full of jobs, which write into memory, until the device is removed. */
+/* A thread that keeps a queue full of jobs that write into memory, until the device is removed. */
 struct load {
 	struct queue *q;
 	uint32_t key, jobs;
@@ -150,6 +150,22 @@ TEST_F_TIMEOUT(removal, unbind_under_load, 60)
 	expect_alive(_metadata);
 	/* the old file stays dead after the device is bound again */
 	expect_dead(_metadata, self->fd, &self->q);
+	expect_untouched(_metadata, self);
+}
+
+/* A new file of the device works in another epoch than @epoch, and the load has ended. */
+static void expect_reset(struct __test_metadata *_metadata, FIXTURE_DATA(removal) *self,
+			 uint32_t epoch)
+{
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	int fd;
+
+	expect_alive(_metadata);
+	fd = open(device_path(), O_RDWR);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, call(fd, GTU_IOCTL_INFO, &info));
+	EXPECT_NE(epoch, info.epoch);
+	close(fd);
 	expect_untouched(_metadata, self);
 }
 
@@ -343,13 +359,11 @@ TEST_F_TIMEOUT(removal, unbind_beside_late_memory, 60)
 TEST_F_TIMEOUT(removal, function_reset, 60)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
-	uint32_t epoch;
 	char path[128];
 	struct load l;
-	int fd, ret;
+	int ret;
 
 	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
-	epoch = info.epoch;
 	NEEDS_RESET(path);
 	start_load(_metadata, self, &l);
 	ret = write_to(path, "1");
@@ -358,13 +372,7 @@ TEST_F_TIMEOUT(removal, function_reset, 60)
 	EXPECT_EQ(ENODEV, call(self->fd, GTU_IOCTL_INFO, &info));
 	EXPECT_EQ(GTU_QUEUE_DISABLED, queue_state(&self->q));
 	doorbell(&self->q, 1, 0);
-	expect_alive(_metadata);
-	fd = open(device_path(), O_RDWR);
-	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, call(fd, GTU_IOCTL_INFO, &info));
-	EXPECT_NE(epoch, info.epoch);
-	close(fd);
-	expect_untouched(_metadata, self);
+	expect_reset(_metadata, self, info.epoch);
 	/* closing the old file frees its memory */
 	queue_unmap(&self->q);
 	munmap(self->buffer, 8192);
@@ -408,24 +416,15 @@ TEST_F_TIMEOUT(removal, function_reset_that_did_not_happen, 60)
 	const char *unreset = "/sys/module/gtu_shutdown_caller/parameters/unreset";
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	struct load l;
-	uint32_t epoch;
-	int fd;
 
 	if (access(unreset, W_OK) || !pci_command(self->function, 0))
 		SKIP(return, "needs a PCI function and tests/guest/programs/shutdown");
 	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
-	epoch = info.epoch;
 	start_load(_metadata, self, &l);
 	ASSERT_EQ(0, write_to(unreset, self->function));
 	end_load(_metadata, self, &l);
 	expect_dead(_metadata, self->fd, &self->q);
-	expect_alive(_metadata);
-	fd = open(device_path(), O_RDWR);
-	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, call(fd, GTU_IOCTL_INFO, &info));
-	EXPECT_NE(epoch, info.epoch);
-	close(fd);
-	expect_untouched(_metadata, self);
+	expect_reset(_metadata, self, info.epoch);
 }
 
 /*

@@ -43,16 +43,17 @@ B := build/san
 # each process (a third of the time of tests that start many). Variable tracking in sanitized code doubles the compile time.
 SANFLAGS := -fno-var-tracking -fsanitize=address,undefined -fsanitize-undefined-trap-on-error -fno-omit-frame-pointer
 SANITIZER := $(B)/obj/tests/sanitizer.o
-# Compile everything again if the flags change: objects of different flags do not link.
-ifneq ($(file <$(B)/.flags),$(SANFLAGS))
-$(shell mkdir -p $(B) && rm -rf $(B)/obj && echo '$(SANFLAGS)' >$(B)/.flags)
-endif
-# kernels into which the compiler must inline all functions (LAB_INLINE) take it minutes
-$(B)/obj/firmware-model/lab/kernels/%.o: CPPFLAGS += -Dalways_inline=
+# a third of the compile time of the tests and the tool; units and algorithms keep the optimization of users
+$(B)/obj/tests/%.o $(B)/obj/tools/%.o: OPT = -O1
 else
 B := build
 SANFLAGS :=
 SANITIZER :=
+endif
+# Compile everything again if the flags change: objects of different sanitizers do not link.
+FLAGS := $(strip $(OPT) $(SANFLAGS))
+ifneq ($(file <$(B)/.flags),$(FLAGS))
+$(shell mkdir -p $(B) && rm -rf $(B)/obj && echo '$(FLAGS)' >$(B)/.flags)
 endif
 
 # Hardening: stack protector, checked string functions, control-flow protection, read-only relocations. Flags that
@@ -158,6 +159,12 @@ $(B)/libtools.a: $(filter-out $(B)/obj/tools/cmd/%,$(TOOL_OBJ))
 	@rm -f $@
 	$(call say,AR,$@)
 	$(Q)$(AR) qcs $@ $^
+
+# The kernels of the laboratory, into which the compiler inlines all functions (LAB_INLINE), take it a third of the build's time:
+# only where their speed counts.
+ifneq ($(SAN)$(filter -O0 -O1,$(OPT)),)
+$(B)/obj/firmware-model/lab/kernels/%.o: CPPFLAGS += -Dalways_inline=
+endif
 
 # The alignment of a tight loop changes its speed by up to 30%.
 $(B)/obj/firmware-model/units/scu/scu_kern%.o: CFLAGS += -falign-loops=32

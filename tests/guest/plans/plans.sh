@@ -438,9 +438,10 @@ every_guest() {
 	[[ $kernel != debug* ]] || required[fail_nth_test]=fail_nth
 	if [[ $kernel == debug* || $kernel == 7.2 ]]; then
 		test_modules "$kernel"
-		required[move_test]='peer\.(rights|outlives_its_context|removal|another_gtu)'
+		required[move_test]='peer\.(rights_of_a_dmabuf_limit_its_importers|a_dmabuf_keeps_memory_after_its_context_ends'
+		required[move_test]+='|importers_unmap_memory_before_removal|another_gtu_can_import_the_aperture)'
 		# 7.2 does not let a program map a BAR beside a driver
-		[ "$kernel" = 7.2 ] || required[move_test]+='|peer\.importers'
+		[ "$kernel" = 7.2 ] || required[move_test]+='|peer\.only_peer_to_peer_importers_get_the_bus_address'
 	fi
 	kselftest_arguments "$suffix"
 	[ "$1" != all-compiled-in ] || kselftest_arguments _32 $some
@@ -461,7 +462,7 @@ run_plan() (
 		kselftest_arguments _32 $compat
 		sound_guest "$1" distribution --devices 2 \
 			--file "$root/build/forked" --test "forked=forked /dev/gtu0" \
-			--test "export-refused=aperture_test arguments >/dev/null && dmesg | grep 'cannot export aperture memory: the kernel has no CONFIG_PCI_P2PDMA'" ;;
+			--test "export-refused=aperture_test invalid_allocations_and_mappings_are_refused >/dev/null && dmesg | grep 'cannot export aperture memory: the kernel has no CONFIG_PCI_P2PDMA'" ;;
 	iommu)
 		need distribution
 		units="scu weaver"
@@ -568,7 +569,8 @@ run_plan() (
 		sound_guest "$1" 6.12 --also "--map-aperture --aperture 4M" --also "--without regions" --also "--without cancel" \
 			--also "--map-aperture --aperture 8M" --also "--fault lose-irq=5" --also "--fault false-counters" \
 			--also "--fault late-status" \
-			--test "huge-entries-beside-small=$(never_skipped GTU_DEVICE=/dev/gtu1 huge_test small_beside_huge)" \
+			--test "huge-entries-beside-small=$(never_skipped GTU_DEVICE=/dev/gtu1 \
+				huge_test small_entries_are_inserted_beside_huge_ones)" \
 			--test "without-regions=GTU_DEVICE=/dev/gtu2 submit_test" \
 			--test "without-regions-removal=$(never_skipped GTU_DEVICE=/dev/gtu2 submit_test revoke_while_a_queue_is_reset)" \
 			--test "without-regions-log=$(never_skipped GTU_DEVICE=/dev/gtu2 detail_test unchecked_device_is_logged)" \
@@ -576,7 +578,8 @@ run_plan() (
 			--test "one-lost-interrupt=$(never_skipped GTU_FAULT=lose-some GTU_DEVICE=/dev/gtu5 event_test one_lost_interrupt lost_interrupt_of_a_wait)" \
 			--test "false-counters=$(never_skipped GTU_FAULT=false-counters GTU_DEVICE=/dev/gtu6 usage_test false_counters)" \
 			--test "late-status=$(never_skipped GTU_FAULT=late-status GTU_DEVICE=/dev/gtu7 submit_test consumed_before_the_status)" \
-			--test "whole-aperture=$(never_skipped GTU_APERTURE_MAPPED=1 GTU_DEVICE=/dev/gtu4 aperture_test full)" ;;
+			--test "whole-aperture=$(never_skipped GTU_APERTURE_MAPPED=1 GTU_DEVICE=/dev/gtu4 \
+				aperture_test the_whole_aperture_can_be_allocated_and_freed)" ;;
 	graphs)
 		need distribution
 		graphs_guest "$1" 'rome99*' 'USAir97*' ;;

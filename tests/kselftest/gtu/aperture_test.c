@@ -31,8 +31,7 @@ FIXTURE_SETUP(aperture)
 
 NO_TEARDOWN(aperture);
 
-/* The CPU and the device see the same bytes of the aperture. */
-TEST_F(aperture, jobs_and_mapping)
+TEST_F(aperture, the_cpu_and_the_device_see_the_same_bytes)
 {
 	uint32_t i, *p = map_shared(self->fd, self->offset, BYTES);
 
@@ -58,7 +57,7 @@ TEST_F(aperture, jobs_and_mapping)
 	EXPECT_EQ(2654435761u, self->memory[1]);
 }
 
-TEST_F(aperture, arguments)
+TEST_F(aperture, invalid_allocations_and_mappings_are_refused)
 {
 	struct gtu_ioctl_buffer_export e = { .size = sizeof(e), .rights = RW, .key = self->key };
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
@@ -118,8 +117,7 @@ static uint64_t take_all(int fd, uint32_t *key, unsigned int room, unsigned int 
 	return bytes;
 }
 
-/* Aperture memory is zeroed before the next allocation gets it. */
-TEST_F(aperture, zeroed)
+TEST_F(aperture, memory_is_zeroed_before_it_is_allocated_again)
 {
 	struct gtu_hw_desc d = { .opcode = GTU_OP_FILL, .param = 2, .imm = 0xdeadbeef };
 	struct gtu_hw_cpl c;
@@ -138,7 +136,7 @@ TEST_F(aperture, zeroed)
 }
 
 /* REGION_REMOVE revokes the device's access; a mapping keeps the pages allocated. */
-TEST_F(aperture, mapping_keeps_it)
+TEST_F(aperture, a_mapping_keeps_removed_memory_allocated)
 {
 	uint32_t *p = map_shared(self->fd, self->offset, BYTES), i, round, key;
 	uint64_t offset;
@@ -172,7 +170,7 @@ TEST_F(aperture, mapping_keeps_it)
 /*
  * All of the aperture can be allocated once, only in contiguous runs, and all of it is freed again.
  */
-TEST_F(aperture, full)
+TEST_F(aperture, the_whole_aperture_can_be_allocated_and_freed)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	uint32_t key[64], more;

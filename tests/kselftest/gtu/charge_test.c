@@ -101,7 +101,7 @@ static void take_and_tell(int fd, long long *told)
 	told[3] = 64ll * 64 << info.max_regions_log2;
 }
 
-TEST_F_TIMEOUT(charge, rings_and_tables, 60)
+TEST_F_TIMEOUT(charge, a_group_is_charged_for_rings_and_region_tables, 60)
 {
 	long long *told = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int status;

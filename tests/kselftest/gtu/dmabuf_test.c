@@ -49,7 +49,7 @@ static int export_buffer(int fd, uint32_t key, uint32_t rights, uint32_t flags, 
 	return ret;
 }
 
-TEST_F(dmabuf, export_arguments)
+TEST_F(dmabuf, invalid_exports_are_refused)
 {
 	uint32_t pinned;
 	int out, input;
@@ -85,7 +85,7 @@ TEST_F(dmabuf, export_arguments)
 	close(input);
 }
 
-TEST_F(dmabuf, import_arguments)
+TEST_F(dmabuf, invalid_imports_are_refused)
 {
 	uint64_t length;
 	uint32_t key;
@@ -109,7 +109,7 @@ TEST_F(dmabuf, import_arguments)
 #define PEER_WORD	_IO(0xE8, 19)
 
 /* The kernel can map a buffer for another driver, for writing if the dma-buf permits it. */
-TEST_F(dmabuf, kernel_mapping)
+TEST_F(dmabuf, the_kernel_can_map_a_buffer_for_another_driver)
 {
 	struct { int32_t fd; uint32_t write; uint64_t offset, value; } w = { .offset = 8 };
 	int peer = open("/dev/gtu_peer", O_RDWR | O_CLOEXEC);
@@ -129,7 +129,7 @@ TEST_F(dmabuf, kernel_mapping)
 }
 
 /* Through a writable file of another driver, the mode of the dma-buf limits a mapping. */
-TEST_F(dmabuf, mapping_of_another_driver)
+TEST_F(dmabuf, a_dmabuf_limits_mappings_by_another_driver)
 {
 	int peer = open("/dev/gtu_peer", O_RDWR | O_CLOEXEC), out;
 	uint32_t *p;
@@ -161,7 +161,7 @@ TEST_F(dmabuf, mapping_of_another_driver)
 }
 
 /* Two contexts share the same pages: each sees the other's writes. */
-TEST_F(dmabuf, the_very_pages)
+TEST_F(dmabuf, an_importer_shares_the_pages_of_the_exporter)
 {
 	uint32_t back, key, mine, *copy = pages(BYTES), to;
 	uint64_t length;
@@ -192,7 +192,7 @@ TEST_F(dmabuf, the_very_pages)
 }
 
 /* A read-only dma-buf never becomes writable, neither for the CPU nor for a device. */
-TEST_F(dmabuf, read_only)
+TEST_F(dmabuf, a_read_only_dmabuf_never_becomes_writable)
 {
 	char path[64];
 	uint64_t length;
@@ -220,7 +220,7 @@ TEST_F(dmabuf, read_only)
 	close(out);
 }
 
-TEST_F(dmabuf, mapping)
+TEST_F(dmabuf, parts_of_a_dmabuf_can_be_mapped)
 {
 	struct dma_buf_sync sync = { .flags = DMA_BUF_SYNC_START | DMA_BUF_SYNC_RW };
 	uint64_t length;
@@ -250,7 +250,7 @@ TEST_F(dmabuf, mapping)
 /*
  * The pages live as long as the dma-buf has a user, independent of the region, context and mapping.
  */
-TEST_F(dmabuf, outlives_all)
+TEST_F(dmabuf, a_dmabuf_outlives_its_region_and_context)
 {
 	uint32_t key, to, *copy = pages(BYTES), *p;
 	uint64_t length;
@@ -285,7 +285,7 @@ TEST_F(dmabuf, outlives_all)
  * Another process receives the dma-buf over a socket and imports it; its context ends with the
  * process.
  */
-TEST_F(dmabuf, over_a_socket)
+TEST_F(dmabuf, another_process_can_import_a_passed_dmabuf)
 {
 	int pair[2], out;
 	pid_t child;
@@ -323,7 +323,7 @@ TEST_F(dmabuf, over_a_socket)
  * A dma-buf's memory counts towards the cap and is freed with it: allocate more than the cap in
  * turn.
  */
-TEST_F(dmabuf, counted_and_given_back)
+TEST_F(dmabuf, memory_of_a_dmabuf_counts_towards_the_cap)
 {
 	const size_t bytes = 4 << 20;
 	uint32_t key, mine, i;
@@ -359,7 +359,7 @@ TEST_F(dmabuf, counted_and_given_back)
 }
 
 /* A dma-buf of another exporter: the device reads and writes the pages of a memfd, scattered. */
-TEST_F(dmabuf, another_exporter)
+TEST_F(dmabuf, the_device_accesses_a_dmabuf_of_another_exporter)
 {
 	struct udmabuf_create c = { .memfd = (uint32_t)memfd_create("gtu", MFD_ALLOW_SEALING), .size = BYTES };
 	int device = open("/dev/udmabuf", O_RDWR | O_CLOEXEC), buffer;

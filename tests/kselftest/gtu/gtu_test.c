@@ -42,7 +42,7 @@ static int region_add_at(int fd, uint64_t addr, uint64_t length)
 	return call(fd, GTU_IOCTL_REGION_ADD, &a);
 }
 
-TEST_F(gtu, region_arguments)
+TEST_F(gtu, invalid_regions_are_refused)
 {
 	struct gtu_ioctl_region_add wraps = { .size = sizeof(wraps), .addr = -8ull, .length = 16,
 					      .rights = RW };
@@ -76,8 +76,7 @@ TEST_F(gtu, region_arguments)
 	EXPECT_EQ(2 * BYTES / 1024, status_kib("VmPin"));
 }
 
-/* The key of a removed region is never reused and is rejected. */
-TEST_F(gtu, region_keys)
+TEST_F(gtu, a_removed_key_is_rejected_and_not_reused)
 {
 	uint32_t *seen = calloc(3000, sizeof(*seen)), i, j;
 
@@ -109,7 +108,7 @@ static int device_reads(struct queue *q, uint32_t key, uint64_t offset, uint32_t
 }
 
 /* The device reads the owner's own page, for each kind of memory. */
-TEST_F(gtu, the_very_page)
+TEST_F(gtu, the_device_reads_the_page_of_the_owner)
 {
 	uint32_t key, value, *anon, *shared, word;
 	int file = memfd_create("gtu", 0), again;
@@ -165,7 +164,7 @@ TEST_F(gtu, the_very_page)
 }
 
 /* Regions with offsets inside a page and non-contiguous pages: page lists of all lengths. */
-TEST_F(gtu, scattered)
+TEST_F(gtu, jobs_read_scattered_regions_of_all_lengths)
 {
 	const size_t most = 9 << 20;
 	uint8_t *memory = pages(most);
@@ -206,7 +205,7 @@ TEST_F(gtu, scattered)
 	}
 }
 
-TEST_F(gtu, buffers)
+TEST_F(gtu, buffers_can_be_mapped_and_used_by_jobs)
 {
 	uint32_t key, again;
 	uint64_t offset, none;
@@ -251,7 +250,7 @@ TEST_F(gtu, buffers)
  * ----------------------------------------------------------------------------------------
  */
 
-TEST_F(gtu, copy)
+TEST_F(gtu, a_copy_writes_only_its_destination)
 {
 	struct gtu_hw_desc d;
 	struct gtu_hw_cpl c;
@@ -269,7 +268,7 @@ TEST_F(gtu, copy)
 	}
 }
 
-TEST_F(gtu, scu)
+TEST_F(gtu, the_scu_compacts_elements_below_a_threshold)
 {
 	struct gtu_hw_desc d = { .opcode = GTU_OP_SCU_BITMASK };
 	uint32_t mask_key, kept = 0, i, *mask = pages(ELEMENTS / 8);

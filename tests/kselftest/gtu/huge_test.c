@@ -101,7 +101,7 @@ static long mapped_tables(int fd, uint64_t offset, size_t bytes, char **p)
 }
 
 /* The kernel gives mappings of at least 2 MiB addresses at which huge entries fit. */
-TEST_F(huge, aligned_addresses)
+TEST_F(huge, large_mappings_are_aligned_to_2_mib)
 {
 	uint64_t offset;
 	uint32_t key;
@@ -115,7 +115,7 @@ TEST_F(huge, aligned_addresses)
 	EXPECT_EQ(0u, (uintptr_t)p % HUGE);
 }
 
-TEST_F(huge, buffers)
+TEST_F(huge, buffers_are_mapped_by_huge_entries)
 {
 	const size_t bytes = BYTES + 3 * PAGE;	/* the tail has small entries */
 	uint64_t offset, at;
@@ -159,7 +159,7 @@ TEST_F(huge, buffers)
 	EXPECT_EQ(7, p[300 * PAGE]);
 }
 
-TEST_F_TIMEOUT(huge, aperture, 120)
+TEST_F_TIMEOUT(huge, the_aperture_is_mapped_by_huge_entries, 120)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	uint64_t offset;
@@ -186,7 +186,7 @@ TEST_F_TIMEOUT(huge, aperture, 120)
 }
 
 /* Small entries are inserted up to a huge one, not into it. The mapping begins within a piece of 2 MiB. */
-TEST_F_TIMEOUT(huge, small_beside_huge, 60)
+TEST_F_TIMEOUT(huge, small_entries_are_inserted_beside_huge_ones, 60)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	char *area = reserve_beside(), choice[16], now[16];

@@ -28,7 +28,7 @@ NO_TEARDOWN(memory_removal);
  * A dma-buf survives the removal of its exporter and can be imported after the device is bound
  * again.
  */
-TEST_F_TIMEOUT(memory_removal, dmabuf, 60)
+TEST_F_TIMEOUT(memory_removal, a_dmabuf_survives_removal_of_its_exporter, 60)
 {
 	struct gtu_ioctl_buffer_export e = { .size = sizeof(e), .flags = O_CLOEXEC, .rights = RW };
 	struct gtu_hw_desc d;
@@ -92,7 +92,7 @@ static void *toucher(void *arg)
  * After removal the mapping reads as zeroes and does not reach the aperture of the device bound
  * next.
  */
-TEST_F_TIMEOUT(memory_removal, aperture, 60)
+TEST_F_TIMEOUT(memory_removal, mappings_of_the_aperture_read_zero_after_removal, 60)
 {
 	struct gtu_ioctl_buffer_alloc a = { .size = sizeof(a), .flags = GTU_BUFFER_APERTURE,
 					    .length = 16 * 4096, .rights = RW }, b = a;
@@ -165,7 +165,7 @@ static void *submit_for_ever(void *arg)
 	return NULL;
 }
 
-TEST_F_TIMEOUT(memory_removal, submit, 60)
+TEST_F_TIMEOUT(memory_removal, removal_ends_submit_and_unpins_memory, 60)
 {
 	uint32_t *memory = pages(65536), round;
 

@@ -103,7 +103,7 @@ static bool is_pattern(const uint64_t *p)
 	return true;
 }
 
-TEST_F(move, follows)
+TEST_F(move, a_region_follows_a_dmabuf_that_moves)
 {
 	int log = kernel_log();
 	uint32_t i;
@@ -129,7 +129,7 @@ TEST_F(move, follows)
 }
 
 /* A failure to map it, for lack of memory, is not for ever. */
-TEST_F(move, out_of_memory)
+TEST_F(move, a_failed_mapping_of_moved_memory_is_retried)
 {
 	ASSERT_EQ(0, write_to("/sys/module/gtu_moving_exporter/parameters/failures", "2"));
 	ASSERT_EQ(0, move(self->exporter, self->buffer));
@@ -137,8 +137,7 @@ TEST_F(move, out_of_memory)
 	EXPECT_TRUE(is_pattern(self->out));
 }
 
-/* Two contexts have mapped the memory at a time. */
-TEST_F(move, two_contexts)
+TEST_F(move, two_contexts_can_map_memory_that_moves)
 {
 	int other = open(device_path(), O_RDWR | O_CLOEXEC);
 	uint32_t key, out_key;
@@ -161,7 +160,7 @@ TEST_F(move, two_contexts)
 }
 
 /* A break within a page cannot be described to the device. */
-TEST_F(move, odd_segments)
+TEST_F(move, a_break_within_a_page_cannot_be_imported)
 {
 	int odd = ioctl(self->exporter, MOVING_CREATE, PAGES | 1u << 31);
 	uint64_t length;
@@ -191,7 +190,7 @@ static void *move_repeatedly(void *arg)
 	return NULL;
 }
 
-TEST_F_TIMEOUT(move, under_jobs, 60)
+TEST_F_TIMEOUT(move, jobs_beside_moves_see_the_memory_or_fail, 60)
 {
 	struct mover m = { .exporter = self->exporter, .buffer = self->buffer, .pause_us = 3000 };
 	const uint64_t end = now_ns() + 3 * SECOND;
@@ -220,7 +219,7 @@ TEST_F_TIMEOUT(move, under_jobs, 60)
 }
 
 /* Memory that moves while the device is suspended is mapped again when it resumes. A queue in error stays in error. */
-TEST_F_TIMEOUT(move, during_system_sleep, 60)
+TEST_F_TIMEOUT(move, memory_that_moves_during_sleep_is_mapped_again, 60)
 {
 	struct moving_word w = { .fd = self->buffer, .write = 1 };
 	struct queue wrong;
@@ -272,13 +271,13 @@ static void import_beside_moves(struct __test_metadata *const _metadata, FIXTURE
 	EXPECT_EQ(GTU_CPL_OK, copy_out_later(&self->q, self->key, self->out_key));
 }
 
-TEST_F_TIMEOUT(move, beside_the_end, 60)
+TEST_F_TIMEOUT(move, regions_can_be_removed_while_memory_moves, 60)
 {
 	import_beside_moves(_metadata, self, 3);
 }
 
 /* The exporter knows the attachment, and moves, before dma_buf_dynamic_attach() has returned it to the driver. */
-TEST_F_TIMEOUT(move, beside_the_attaching, 60)
+TEST_F_TIMEOUT(move, memory_may_move_before_attach_returns, 60)
 {
 	const char *const parameters = "/sys/module/gtu_moving_exporter/parameters/";
 	char path[128], can = 'N';
@@ -394,8 +393,7 @@ static int aperture_range(const char *function, uint64_t *start, uint64_t *end)
 	return n == 5 && sscanf(line, "%" SCNx64 " %" SCNx64, start, end) == 2 ? 0 : -1;
 }
 
-/* An importer that allows peer-to-peer gets the address of the memory on the bus; no other does. */
-TEST_F(peer, importers)
+TEST_F(peer, only_peer_to_peer_importers_get_the_bus_address)
 {
 	uint64_t start, end;
 	struct peer_ioctl p;
@@ -429,7 +427,7 @@ TEST_F(peer, importers)
 		ASSERT_EQ(0xabcd0000u + i, ((volatile uint32_t *)bar)[i]);
 }
 
-TEST_F(peer, rights)
+TEST_F(peer, rights_of_a_dmabuf_limit_its_importers)
 {
 	struct peer_ioctl p;
 	void *at;
@@ -443,7 +441,7 @@ TEST_F(peer, rights)
 }
 
 /* The memory stays allocated as long as the dma-buf: after its region, and after its context. */
-TEST_F(peer, outlives_its_context)
+TEST_F(peer, a_dmabuf_keeps_memory_after_its_context_ends)
 {
 	struct gtu_ioctl_buffer_export e = { .size = sizeof(e), .rights = RW };
 	struct peer_ioctl p, q;
@@ -467,7 +465,7 @@ TEST_F(peer, outlives_its_context)
 }
 
 /* Importers unmap the memory before the driver leaves the device, and cannot map it afterwards. */
-TEST_F_TIMEOUT(peer, removal, 60)
+TEST_F_TIMEOUT(peer, importers_unmap_memory_before_removal, 60)
 {
 	struct peer_ioctl p;
 
@@ -506,7 +504,7 @@ static void stop_and_go(struct __test_metadata *_metadata, FIXTURE_DATA(peer) *s
 	EXPECT_EQ(keeps ? 0 : ENODEV, export_again(self->fd, RW, &self->e));
 }
 
-TEST_F_TIMEOUT(peer, system_sleep, 60)
+TEST_F_TIMEOUT(peer, an_importer_maps_memory_again_after_sleep, 60)
 {
 	struct peer_ioctl p;
 
@@ -518,7 +516,7 @@ TEST_F_TIMEOUT(peer, system_sleep, 60)
 	write_to("/sys/power/pm_test", "none");
 }
 
-TEST_F_TIMEOUT(peer, function_reset, 60)
+TEST_F_TIMEOUT(peer, an_importer_maps_memory_again_after_a_reset, 60)
 {
 	struct peer_ioctl p;
 	char path[128];
@@ -538,7 +536,7 @@ TEST_F_TIMEOUT(peer, function_reset, 60)
  * A reset of the bus prepares its functions one by one. Of two GTUs that map each other's aperture, the second
  * takes its aperture from the first, which is waiting for the reset already.
  */
-TEST_F_TIMEOUT(peer, bus_reset, 60)
+TEST_F_TIMEOUT(peer, a_bus_reset_of_two_importers_does_not_deadlock, 60)
 {
 	const char *const reset = "/sys/module/gtu_shutdown_caller/parameters/bus";
 	struct gtu_ioctl_buffer_export e = { .size = sizeof(e), .flags = O_CLOEXEC };
@@ -576,7 +574,7 @@ TEST_F_TIMEOUT(peer, bus_reset, 60)
 }
 
 /* A second GTU is such an importer. The exporter cannot be. */
-TEST_F_TIMEOUT(peer, another_gtu, 60)
+TEST_F_TIMEOUT(peer, another_gtu_can_import_the_aperture, 60)
 {
 	uint64_t length;
 	uint32_t key;

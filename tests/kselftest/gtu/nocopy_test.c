@@ -261,7 +261,7 @@ TEST_F_TIMEOUT(nocopy, pages_are_counted_once, 180)
 }
 
 /* Regions of parts of huge pages, some across the boundary between two. */
-TEST_F(nocopy, parts)
+TEST_F(nocopy, any_part_of_a_file_can_be_a_region)
 {
 	uint32_t *mine = map(self->file, self->bytes, PROT_READ | PROT_WRITE), key, n;
 	static const struct {

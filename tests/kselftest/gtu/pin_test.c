@@ -117,7 +117,7 @@ FIXTURE_TEARDOWN(kinds)
 	huge_pages(0);
 }
 
-TEST_F(kinds, charge)
+TEST_F(kinds, each_region_is_charged_by_whole_pages)
 {
 	static const struct {
 		uint32_t skip, length, charged;
@@ -202,7 +202,7 @@ static int limit_pages(rlim_t soft, rlim_t hard)
 	return setrlimit(RLIMIT_MEMLOCK, &limit) ? errno : 0;
 }
 
-TEST_F(pin, limit)
+TEST_F(pin, pinned_memory_obeys_rlimit_memlock)
 {
 	uint32_t key, other;
 	unsigned int i;
@@ -252,7 +252,7 @@ TEST_F(pin, limit)
 }
 
 /* A limit of 0 refuses every region; driver buffers and queues are not charged. */
-TEST_F(pin, limit_of_nothing)
+TEST_F(pin, a_limit_of_0_refuses_every_region)
 {
 	struct queue q;
 	uint64_t offset;
@@ -280,7 +280,7 @@ static bool is_pinned(int memfd)
 }
 
 /* The last or a middle page is missing or not writable: all pages before it are unpinned. */
-TEST_F(pin, holes)
+TEST_F(pin, a_hole_in_a_region_leaves_nothing_pinned)
 {
 	enum { UNMAPPED, NO_ACCESS, READ_ONLY, BEHIND_THE_END, HOLES };
 	const size_t bytes = 1200 * PAGE;	/* more than two batches of pins */
@@ -314,8 +314,7 @@ TEST_F(pin, holes)
 		}
 }
 
-/* There is no mapping at the address nor behind it. */
-TEST_F(pin, beyond_all_mappings)
+TEST_F(pin, memory_beyond_all_mappings_cannot_be_pinned)
 {
 	unsigned long long begin, end, last = 0;
 	char line[512];
@@ -333,7 +332,7 @@ TEST_F(pin, beyond_all_mappings)
 }
 
 /* A region needs read access by the caller, to private and shared memory, for all pages. */
-TEST_F(pin, without_access)
+TEST_F(pin, a_region_needs_read_access_to_all_pages)
 {
 	unsigned int kind;
 	uint32_t key;
@@ -359,7 +358,7 @@ TEST_F(pin, without_access)
 }
 
 /* is_pinned() detects pins, and both REGION_REMOVE and close() unpin. */
-TEST_F(pin, unpinned_at_once)
+TEST_F(pin, region_remove_and_close_unpin_memory)
 {
 	unsigned int way;
 	uint32_t key;
@@ -385,7 +384,7 @@ TEST_F(pin, unpinned_at_once)
 }
 
 /* If the key cannot be copied to the caller, the region and its pins are removed. */
-TEST_F_TIMEOUT(pin, answer_that_cannot_be_written, 60)
+TEST_F_TIMEOUT(pin, a_region_whose_key_cannot_be_returned_is_removed, 60)
 {
 	struct gtu_ioctl_region_add *a = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
 					      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -400,7 +399,7 @@ TEST_F_TIMEOUT(pin, answer_that_cannot_be_written, 60)
 	}
 }
 
-TEST_F(pin, fork)
+TEST_F(pin, a_child_is_not_charged_for_its_parents_pins)
 {
 	uint32_t key, other;
 	pid_t child;
@@ -430,7 +429,7 @@ TEST_F(pin, fork)
  */
 
 /* One page per region until no slot is free: each add and remove changes the charge by one page. */
-TEST_F_TIMEOUT(pin, all_slots, 60)
+TEST_F_TIMEOUT(pin, every_region_slot_can_be_used_and_freed, 60)
 {
 	enum { MOST = 70000 };
 	static uint32_t key[MOST];
@@ -461,7 +460,7 @@ TEST_F_TIMEOUT(pin, all_slots, 60)
 }
 
 /* One region of more than 4 GiB that maps the same 32 MiB repeatedly. */
-TEST_F_TIMEOUT(pin, more_than_4_gib, 120)
+TEST_F_TIMEOUT(pin, a_region_may_exceed_4_gib, 120)
 {
 	const uint64_t piece = 16 * HUGE, length = (4ull << 30) + 2 * piece;
 	const uint64_t far = (4ull << 30) + piece + 12344;

@@ -205,10 +205,12 @@ faulty_guest() {
 	# completions are in memory: a lost interrupt delays a result but does not lose it
 	arguments+=(--test "no-interrupts=$bfs /dev/gtu4" --test "sound-beside=$bfs /dev/gtu0")
 	# before numbers become free that a device would get when it is bound again
-	arguments+=(--test "small-board=$(never_skipped GTU_DEVICE=/dev/gtu16 detail_test absent_unit aperture_of_one_page no_stream_events)"
+	arguments+=(--test "small-board=$(never_skipped GTU_DEVICE=/dev/gtu16 \
+		detail_test submit_refuses_operations_of_an_absent_unit an_aperture_of_one_page_can_be_allocated \
+		a_device_without_stream_events_refuses_them)"
 		--test "absent-unit-files=$(never_skipped GTU_DEVICE=/dev/gtu16 surface_test units)"
 		--test "corrupt-device-tree=$(never_skipped GTU_FAULT=fdt-crc GTU_DEVICE=/dev/gtu17 surface_test corrupt_device_tree)"
-		--test "too-few-doorbells=$(never_skipped detail_test too_few_doorbells)")
+		--test "too-few-doorbells=$(never_skipped detail_test a_function_with_too_few_doorbells_is_refused)")
 	for fault in removed:5 stalled:6 removed:7; do
 		arguments+=(--test "waiters-gtu${fault#*:}-${fault%:*}=${settings}GTU_FAULT=${fault%:*} GTU_DEVICE=/dev/gtu${fault#*:} fault_test waiters_are_notified")
 	done
@@ -224,7 +226,8 @@ faulty_guest() {
 		IFS=: read -r fault device test <<<"$test"
 		arguments+=(--test "death-$test=$(never_skipped "GTU_FAULT=$fault GTU_DEVICE=/dev/gtu$device" death_test "$test")")
 	done
-	arguments+=(--test "lost-events=$(never_skipped GTU_FAULT=lose-irq GTU_DEVICE=/dev/gtu4 event_test lost_interrupts lost_interrupt_of_the_last_job)")
+	arguments+=(--test "lost-events=$(never_skipped GTU_FAULT=lose-irq GTU_DEVICE=/dev/gtu4 \
+		event_test waiters_wake_up_despite_lost_interrupts the_last_event_arrives_despite_lost_interrupts)")
 	arguments+=(--file "$kselftests/pmu_test" --test "smaller-board=$(never_skipped GTU_SMALL=/dev/gtu16 pmu_test another_board)")
 	arguments+=(--test "rebind=rebind ${refused[*]}" --test "sound-after=$bfs /dev/gtu0")
 	make_graph
@@ -572,12 +575,16 @@ run_plan() (
 			--test "huge-entries-beside-small=$(never_skipped GTU_DEVICE=/dev/gtu1 \
 				huge_test small_entries_are_inserted_beside_huge_ones)" \
 			--test "without-regions=GTU_DEVICE=/dev/gtu2 submit_test" \
-			--test "without-regions-removal=$(never_skipped GTU_DEVICE=/dev/gtu2 submit_test revoke_while_a_queue_is_reset)" \
+			--test "without-regions-removal=$(never_skipped GTU_DEVICE=/dev/gtu2 \
+				submit_test region_remove_does_not_wait_for_a_reset_queue)" \
 			--test "without-regions-log=$(never_skipped GTU_DEVICE=/dev/gtu2 detail_test unchecked_device_is_logged)" \
-			--test "without-cancel=$(never_skipped GTU_DEVICE=/dev/gtu3 detail_test cancel_unsupported)" \
-			--test "one-lost-interrupt=$(never_skipped GTU_FAULT=lose-some GTU_DEVICE=/dev/gtu5 event_test one_lost_interrupt lost_interrupt_of_a_wait)" \
+			--test "without-cancel=$(never_skipped GTU_DEVICE=/dev/gtu3 \
+				detail_test a_device_without_cancel_refuses_it)" \
+			--test "one-lost-interrupt=$(never_skipped GTU_FAULT=lose-some GTU_DEVICE=/dev/gtu5 \
+				event_test a_lost_interrupt_does_not_delay_later_events a_lost_interrupt_delays_few_waits)" \
 			--test "false-counters=$(never_skipped GTU_FAULT=false-counters GTU_DEVICE=/dev/gtu6 usage_test false_counters)" \
-			--test "late-status=$(never_skipped GTU_FAULT=late-status GTU_DEVICE=/dev/gtu7 submit_test consumed_before_the_status)" \
+			--test "late-status=$(never_skipped GTU_FAULT=late-status GTU_DEVICE=/dev/gtu7 \
+				submit_test a_visible_completion_can_be_consumed)" \
 			--test "whole-aperture=$(never_skipped GTU_APERTURE_MAPPED=1 GTU_DEVICE=/dev/gtu4 \
 				aperture_test the_whole_aperture_can_be_allocated_and_freed)" ;;
 	graphs)

@@ -14,7 +14,7 @@ DEVICE_FIXTURE(count);
  * Run GTU_JOBS jobs in batches of half a ring. Check the phase, cookie and index of each
  * completion, and that it is not a completion from an earlier pass of the ring.
  */
-TEST_F_TIMEOUT(count, a_million_jobs, 600)
+TEST_F_TIMEOUT(count, many_jobs_complete_in_order_through_one_small_ring, 600)
 {
 	enum { LOG2 = 8, RING = 1 << LOG2 };
 	const uint32_t jobs = (uint32_t)setting("GTU_JOBS", 1000000);
@@ -166,7 +166,7 @@ static int put_samples(struct runner *r, uint8_t *all, uint32_t *log)
  * cycles, within 20% of the mean. The device takes the samples, so this program's scheduling has no
  * effect.
  */
-TEST_F_TIMEOUT(count, equal_shares, 120)
+TEST_F_TIMEOUT(count, contexts_get_equal_shares_of_the_device, 120)
 {
 	static struct runner r[CONTEXTS], gate, sampler;
 	uint8_t *all = pages(CONTEXTS * JOB_BYTES);
@@ -329,7 +329,7 @@ static void *neighbour(void *arg)
 	return NULL;
 }
 
-TEST_F_TIMEOUT(count, alone_and_in_company, 60)
+TEST_F_TIMEOUT(count, results_and_cycles_do_not_depend_on_other_contexts, 60)
 {
 	static struct bench b, noise[3];
 	unsigned int kind, round, i;

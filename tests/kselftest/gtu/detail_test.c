@@ -27,8 +27,7 @@ static int wait_any(struct queue *q, uint32_t index, uint64_t deadline)
 	return call(q->fd, GTU_IOCTL_WAIT_ANY, &a);
 }
 
-/* The driver refuses the operations of a unit that the device lacks. */
-TEST_F(detail, absent_unit)
+TEST_F(detail, submit_refuses_operations_of_an_absent_unit)
 {
 	static const uint8_t op[] = { GTU_OP_SCU_DATA, GTU_OP_IRU_STREAM, GTU_OP_PEG_STREAM,
 				      GTU_OP_WVR_STREAM };
@@ -57,7 +56,7 @@ TEST_F(detail, absent_unit)
  * SUBMIT refuses a descriptor that is invalid by itself. It does not reach the device, which would
  * report the same.
  */
-TEST_F(detail, refused_at_once)
+TEST_F(detail, an_invalid_descriptor_does_not_reach_the_device)
 {
 	const struct gtu_hw_desc good = copy_job(self->key, 0, self->key, 8192, 16, 2);
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
@@ -109,7 +108,7 @@ TEST_F(detail, refused_at_once)
 }
 
 /* A filter has one bit an element: this one just fits at the end of its region. */
-TEST_F(detail, filter_of_bits)
+TEST_F(detail, a_filter_takes_one_bit_an_element)
 {
 	struct gtu_hw_desc d = { .opcode = GTU_OP_SCU_DATA,
 				 .param = 2 << GTU_SCU_WIDTH_SHIFT |
@@ -136,8 +135,7 @@ TEST_F(detail, filter_of_bits)
 	EXPECT_EQ(GTU_CPL_BOUNDS, a.status);
 }
 
-/* A device without events for streams. */
-TEST_F(detail, no_stream_events)
+TEST_F(detail, a_device_without_stream_events_refuses_them)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	struct gtu_ioctl_queue_arm a = { .size = sizeof(a), .flags = GTU_ARM_STREAM,
@@ -153,7 +151,7 @@ TEST_F(detail, no_stream_events)
 }
 
 /* WAIT_ANY takes as many entries as it says, also of one queue. */
-TEST_F(detail, waits_for_the_most)
+TEST_F(detail, wait_any_accepts_its_maximum_number_of_entries)
 {
 	struct gtu_wait_entry e[GTU_WAIT_MAX + 1];
 	struct gtu_ioctl_wait_any a = { .size = sizeof(a), .entries = (uintptr_t)e,
@@ -205,7 +203,6 @@ TEST_F(detail, waits_kick_streams)
 	}
 }
 
-/* A signal handler ends WAIT_ANY. */
 TEST_F(detail, signal_ends_wait_any)
 {
 	signal_every(50000, 0);
@@ -235,7 +232,7 @@ TEST_F(detail, blocks_end_with_the_queue)
 }
 
 /* Without a free slot for that region SUBMIT fails, and works once there is one. */
-TEST_F(detail, no_slot_for_blocks)
+TEST_F(detail, submit_fails_without_a_slot_for_blocks)
 {
 	struct gtu_hw_desc d = copy_job(self->key, 0, self->key, 8192, 16, 2);
 	uint32_t key, last = 0;
@@ -273,7 +270,7 @@ static int by_value(const void *a, const void *b)
 }
 
 /* A wait for an earlier completion than another wait's gets an event of its own. */
-TEST_F(detail, earlier_wait)
+TEST_F(detail, an_earlier_wait_gets_an_event_of_its_own)
 {
 	uint64_t delay[9], submitted;
 	struct waiter later, earlier;
@@ -301,8 +298,7 @@ TEST_F(detail, earlier_wait)
 	EXPECT_GT(50000000u, delay[4]);
 }
 
-/* The reset of a queue drops a request for an event. */
-TEST_F(detail, reset_drops_request)
+TEST_F(detail, a_queue_reset_drops_a_request_for_an_event)
 {
 	struct gtu_ioctl_queue_arm a = { .size = sizeof(a), .id = self->q.c.id, .index = 2 };
 	struct gtu_hw_cpl c;
@@ -320,7 +316,7 @@ TEST_F(detail, reset_drops_request)
 	EXPECT_EQ(0, polled(self->efd, 200));
 }
 
-TEST_F(detail, cancel_unsupported)
+TEST_F(detail, a_device_without_cancel_refuses_it)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	struct gtu_hw_cpl c;
@@ -334,7 +330,7 @@ TEST_F(detail, cancel_unsupported)
 }
 
 /* The smallest aperture has one page. */
-TEST_F(detail, aperture_of_one_page)
+TEST_F(detail, an_aperture_of_one_page_can_be_allocated)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	uint32_t key, other, *p;
@@ -381,7 +377,7 @@ TEST_F(detail, usage_is_read_seldom)
 }
 
 /* Errors that users provoke are cleared and do not fill the kernel's log. */
-TEST_F(detail, errors_of_users)
+TEST_F(detail, errors_of_users_do_not_fill_the_log)
 {
 	static char path[128], text[1 << 18];
 	int log = kernel_log();
@@ -425,8 +421,7 @@ static uint64_t doorbells_of(const char *function)
 	return line && sscanf(line, "%llx %llx", &start, &end) == 2 ? end - start + 1 : 0;
 }
 
-/* A function with too few doorbells is refused. */
-TEST_F(detail_of_any, too_few_doorbells)
+TEST_F(detail_of_any, a_function_with_too_few_doorbells_is_refused)
 {
 	DIR *dir = opendir("/sys/bus/pci/devices");
 	char function[64], small[300] = "";

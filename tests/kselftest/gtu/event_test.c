@@ -34,7 +34,7 @@ static void armed_job(struct queue *q)
  * ---- eventfd ------------------------------------------------------------------------------------
  */
 
-TEST_F(event, eventfd_arguments)
+TEST_F(event, invalid_eventfds_and_queues_are_refused)
 {
 	struct queue none = self->q;
 
@@ -49,7 +49,7 @@ TEST_F(event, eventfd_arguments)
 	EXPECT_EQ(0, set_eventfd(&self->q, -1));
 }
 
-TEST_F(event, eventfd_when_armed)
+TEST_F(event, only_an_armed_completion_signals_the_eventfd)
 {
 	unsigned int i;
 
@@ -72,7 +72,7 @@ TEST_F(event, eventfd_when_armed)
 	EXPECT_TRUE(completed(&self->q, 50));
 }
 
-TEST_F(event, eventfd_replaced)
+TEST_F(event, a_new_eventfd_replaces_the_old_one)
 {
 	int other = eventfd(0, EFD_NONBLOCK);
 
@@ -109,8 +109,7 @@ static void *replacer(void *arg)
 	return NULL;
 }
 
-/* The eventfd can be replaced at any time while events arrive. */
-TEST_F(event, eventfd_replaced_all_the_time)
+TEST_F(event, an_eventfd_can_be_replaced_while_events_arrive)
 {
 	struct gtu_hw_cpl c;
 	pthread_t thread;
@@ -133,7 +132,7 @@ TEST_F(event, eventfd_replaced_all_the_time)
 /*
  * WAIT takes over the queue's only ARM index: the eventfd is signalled late, but it is signalled.
  */
-TEST_F(event, eventfd_beside_wait)
+TEST_F(event, an_eventfd_beside_a_wait_is_signalled)
 {
 	struct waiter w;
 
@@ -149,7 +148,7 @@ TEST_F(event, eventfd_beside_wait)
 }
 
 /* An error, a reset and the destruction of a queue raise events without ARM. */
-TEST_F(event, eventfd_of_the_end)
+TEST_F(event, the_end_of_a_queue_signals_its_eventfd)
 {
 	ASSERT_EQ(0, set_eventfd(&self->q, self->efd));
 	doorbell(&self->q, 1000, 0);
@@ -178,7 +177,7 @@ TEST_F(event, eventfd_of_the_end)
  * ---- poll() and read() --------------------------------------------------------------------------
  */
 
-TEST_F(event, read)
+TEST_F(event, read_returns_one_event_per_queue)
 {
 	struct gtu_event e[64];
 	struct queue two;
@@ -222,7 +221,7 @@ TEST_F(event, read)
 	EXPECT_EQ(0, e[0].cq_tail);
 }
 
-TEST_F(event, read_arguments)
+TEST_F(event, invalid_reads_fail_and_lose_no_event)
 {
 	void *nowhere = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct gtu_event e[2];
@@ -247,7 +246,7 @@ TEST_F(event, read_arguments)
 }
 
 /* Destroying a queue drops its event, because the id may be reused before the event is read. */
-TEST_F(event, destroyed_queue)
+TEST_F(event, destroying_a_queue_drops_its_event)
 {
 	struct gtu_event e[4];
 	struct queue two;
@@ -260,7 +259,7 @@ TEST_F(event, destroyed_queue)
 	EXPECT_EQ(-EAGAIN, read_events(self->fd, e, 4));
 }
 
-TEST_F(event, read_blocks)
+TEST_F(event, read_blocks_until_an_event_arrives)
 {
 	uint64_t total = 0, start, took;
 	unsigned int i, slow = 0;
@@ -287,7 +286,7 @@ TEST_F(event, read_blocks)
 }
 
 /* A blocked reader completes after the file is closed; its end releases everything. */
-TEST_F(event, close_under_read)
+TEST_F(event, a_blocked_reader_completes_after_the_file_is_closed)
 {
 	struct reader r;
 
@@ -300,7 +299,7 @@ TEST_F(event, close_under_read)
 	EXPECT_EQ(0, status_kib("VmPin"));
 }
 
-TEST_F(event, epoll)
+TEST_F(event, edge_triggered_epoll_reports_each_event_once)
 {
 	int ep = epoll_create1(EPOLL_CLOEXEC);
 	struct epoll_event want = { .events = EPOLLIN | EPOLLET }, got;
@@ -318,7 +317,7 @@ TEST_F(event, epoll)
 	}
 }
 
-TEST_F(event, read_signal)
+TEST_F(event, a_signal_ends_a_blocked_read)
 {
 	struct gtu_event e;
 	unsigned int i;
@@ -445,7 +444,7 @@ static void everybody_waits(struct __test_metadata *_metadata, struct queue *q, 
 	close(bare);
 }
 
-TEST_F_TIMEOUT(event, removal, 60)
+TEST_F_TIMEOUT(event, removal_of_the_device_ends_every_wait, 60)
 {
 	char function[64];
 
@@ -458,7 +457,7 @@ TEST_F_TIMEOUT(event, removal, 60)
 }
 
 /* The watchdog notices a device that does not respond, also while no program calls the driver. */
-TEST_F_TIMEOUT(event, no_response, 60)
+TEST_F_TIMEOUT(event, the_watchdog_finds_a_device_that_does_not_respond, 60)
 {
 	char function[64], path[128], text[16];
 	struct pollfd p = { .events = POLLIN };
@@ -492,7 +491,7 @@ TEST_F_TIMEOUT(event, no_response, 60)
 	close(p.fd);
 }
 
-TEST_F_TIMEOUT(event, function_reset, 60)
+TEST_F_TIMEOUT(event, a_function_reset_ends_every_wait, 60)
 {
 	char path[128], function[64];
 
@@ -506,7 +505,7 @@ TEST_F_TIMEOUT(event, function_reset, 60)
  * A device that loses all interrupts (gtu serve --fault lose-irq=1): all waiters still wake up,
  * late.
  */
-TEST_F_TIMEOUT(event, lost_interrupts, 60)
+TEST_F_TIMEOUT(event, waiters_wake_up_despite_lost_interrupts, 60)
 {
 	struct reader r;
 
@@ -524,7 +523,7 @@ TEST_F_TIMEOUT(event, lost_interrupts, 60)
 }
 
 /* A queue without doorbells is idle after its last job, and still gets that job's event. */
-TEST_F_TIMEOUT(event, lost_interrupt_of_the_last_job, 60)
+TEST_F_TIMEOUT(event, the_last_event_arrives_despite_lost_interrupts, 60)
 {
 	struct queue q;
 	uint32_t index;
@@ -544,7 +543,7 @@ TEST_F_TIMEOUT(event, lost_interrupt_of_the_last_job, 60)
 }
 
 /* The same for waits that are too short for the watchdog. */
-TEST_F_TIMEOUT(event, lost_interrupt_of_a_wait, 120)
+TEST_F_TIMEOUT(event, a_lost_interrupt_delays_few_waits, 120)
 {
 	unsigned int i, slow = 0;
 	struct gtu_hw_cpl c;
@@ -564,8 +563,7 @@ TEST_F_TIMEOUT(event, lost_interrupt_of_a_wait, 120)
 	EXPECT_GE(8u, slow);
 }
 
-/* After a lost interrupt, later requests get their events at once. */
-TEST_F_TIMEOUT(event, one_lost_interrupt, 120)
+TEST_F_TIMEOUT(event, a_lost_interrupt_does_not_delay_later_events, 120)
 {
 	unsigned int i, slow = 0;
 	struct gtu_hw_cpl c;

@@ -25,7 +25,7 @@ NO_TEARDOWN(queue);
  * ---- Mappings -----------------------------------------------------------------------------------
  */
 
-TEST_F(queue, arguments)
+TEST_F(queue, invalid_queues_and_ids_are_refused)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	struct queue q, many[64];
@@ -60,7 +60,7 @@ TEST_F(queue, arguments)
 		EXPECT_EQ(error, errno);                                                           \
 	} while (0)
 
-TEST_F(queue, mmap_rules)
+TEST_F(queue, invalid_mappings_of_a_queue_are_refused)
 {
 	const struct gtu_ioctl_queue_create *c = &self->q.c;
 	uint64_t offset;
@@ -91,7 +91,7 @@ TEST_F(queue, mmap_rules)
 }
 
 /* A large ring is faulted in page by page, but cannot be unmapped in parts. */
-TEST_F(queue, parts)
+TEST_F(queue, a_ring_cannot_be_unmapped_in_parts)
 {
 	struct queue q;
 
@@ -109,7 +109,7 @@ static void bad_address(int sig)
 }
 
 /* A child inherits the file but not the mappings of the rings. */
-TEST_F(queue, fork)
+TEST_F(queue, a_child_does_not_inherit_the_doorbell)
 {
 	struct gtu_hw_cpl c;
 	int status;
@@ -128,7 +128,7 @@ TEST_F(queue, fork)
 }
 
 /* A queue id is reused: the old queue's mappings must not reach the new queue. */
-TEST_F(queue, stale_mappings)
+TEST_F(queue, mappings_of_a_queue_never_reach_the_next_one)
 {
 	struct queue old = self->q, next;
 	struct gtu_hw_cpl c;
@@ -156,7 +156,7 @@ TEST_F(queue, stale_mappings)
  * -----------------------------------------------------------------------
  */
 
-TEST_F(queue, wrap)
+TEST_F(queue, rings_wrap_without_losing_a_completion)
 {
 	struct queue q;
 	struct gtu_hw_cpl c;
@@ -176,7 +176,7 @@ TEST_F(queue, wrap)
 }
 
 /* More jobs than completion entries: no completion is lost or overwritten. */
-TEST_F(queue, credits)
+TEST_F(queue, a_full_completion_ring_loses_no_completion)
 {
 	struct queue q;
 	struct gtu_hw_cpl c;
@@ -195,7 +195,7 @@ TEST_F(queue, credits)
 	}
 }
 
-TEST_F(queue, wait_deadline)
+TEST_F(queue, a_wait_ends_at_its_deadline)
 {
 	struct gtu_ioctl_wait w = { .size = sizeof(w), .id = self->q.c.id };
 	uint64_t start = now_ns();
@@ -216,7 +216,7 @@ TEST_F(queue, wait_deadline)
 }
 
 /* Each of several waiters is woken by its own completion, in any order of arrival. */
-TEST_F(queue, wait_many)
+TEST_F(queue, each_waiter_is_woken_by_its_own_completion)
 {
 	struct waiter w[5];
 	static const uint32_t index[5] = { 3, 1, 4, 0, 2 };
@@ -264,7 +264,7 @@ TEST_F(queue, wait_is_interrupt_driven)
  * A signal ends a wait with EINTR, even with SA_RESTART, and never with an internal code of the
  * kernel.
  */
-TEST_F(queue, wait_signal)
+TEST_F(queue, a_signal_ends_a_wait_with_eintr)
 {
 	unsigned int i;
 
@@ -275,8 +275,7 @@ TEST_F(queue, wait_signal)
 	signal_every(0, 0);
 }
 
-/* A process in an unlimited wait can be killed. */
-TEST_F(queue, wait_killed)
+TEST_F(queue, a_process_in_an_unlimited_wait_can_be_killed)
 {
 	int status;
 	pid_t pid;
@@ -329,7 +328,7 @@ TEST_F_TIMEOUT(queue, a_later_wait_is_no_obstacle, 60)
 }
 
 /* Each waiter returns at its own event. On one processor, the one that came last runs first, and requests the last event. */
-TEST_F_TIMEOUT(queue, waiters_in_turn, 60)
+TEST_F_TIMEOUT(queue, waiters_on_one_processor_return_in_turn, 60)
 {
 	unsigned int i, round, slow = 0;
 	struct waiter w[4];
@@ -396,8 +395,7 @@ TEST_F_TIMEOUT(queue, interrupts_are_limited, 60)
 	EXPECT_EQ(GTU_CPL_OK, run(&self->q, &NO_JOB, &c));
 }
 
-/* A user who writes a wrong ARM index delays only waits on the same queue. */
-TEST_F(queue, arm_by_hand)
+TEST_F(queue, a_wrong_arm_index_delays_only_its_own_queue)
 {
 	struct waiter w, on_other;
 	struct queue other;
@@ -420,7 +418,7 @@ TEST_F(queue, arm_by_hand)
  * ---- Errors, resets and close -------------------------------------------------------------------
  */
 
-TEST_F(queue, error_and_reset)
+TEST_F(queue, a_queue_error_lasts_until_a_reset)
 {
 	struct gtu_hw_cpl c;
 	struct waiter w;
@@ -448,7 +446,7 @@ TEST_F(queue, error_and_reset)
 	EXPECT_EQ(GTU_CPL_OK, run(&self->q, &NO_JOB, &c));
 }
 
-TEST_F(queue, reset_in_flight)
+TEST_F(queue, a_queue_can_be_reset_while_jobs_run)
 {
 	unsigned int i, in_flight = 0;
 	struct gtu_hw_cpl c;
@@ -465,7 +463,7 @@ TEST_F(queue, reset_in_flight)
 }
 
 /* Many contexts run jobs concurrently, each with its own memory and results. */
-TEST_F_TIMEOUT(queue, contexts_at_once, 60)
+TEST_F_TIMEOUT(queue, many_contexts_run_jobs_at_the_same_time, 60)
 {
 	enum { CONTEXTS = 64 };
 	static struct queue q[CONTEXTS];

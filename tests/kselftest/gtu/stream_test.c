@@ -8,7 +8,7 @@ EVENT_FIXTURE(stream);
  * ---- Streams ------------------------------------------------------------------------------------
  */
 
-TEST_F(stream, records)
+TEST_F(stream, each_record_of_a_stream_wakes_its_consumer)
 {
 	volatile struct gtu_hw_ring *ring = (void *)self->memory;
 	struct gtu_hw_desc d = stream_job(self->memory, self->key);
@@ -45,7 +45,7 @@ TEST_F(stream, records)
 }
 
 /* A wait for a record that does not fit in the ring lasts until the consumer frees space. */
-TEST_F(stream, waits)
+TEST_F(stream, a_wait_for_a_missing_record_is_bounded)
 {
 	volatile struct gtu_hw_ring *ring = (void *)self->memory;
 	struct gtu_hw_desc d = stream_job(self->memory, self->key);
@@ -90,8 +90,7 @@ TEST_F(stream, waits)
 	EXPECT_EQ(EIO, wait_stream(&self->q, 0, 0, GTU_WAIT_FOREVER));
 }
 
-/* An eventfd is signalled for stream records too. */
-TEST_F(stream, eventfd)
+TEST_F(stream, stream_records_signal_the_eventfd)
 {
 	struct gtu_hw_desc d = stream_job(self->memory, self->key);
 	volatile struct gtu_hw_ring *ring = (void *)self->memory;
@@ -115,7 +114,7 @@ TEST_F(stream, eventfd)
  * ---- Cancel -------------------------------------------------------------------------------------
  */
 
-TEST_F(stream, cancel_arguments)
+TEST_F(stream, invalid_cancels_are_refused)
 {
 	struct queue none = self->q;
 
@@ -134,7 +133,7 @@ TEST_F(stream, cancel_arguments)
  * Cancel a stream without a consumer and jobs behind it: all complete in order; the queue stays
  * enabled.
  */
-TEST_F(stream, cancel)
+TEST_F(stream, cancelled_jobs_complete_in_order)
 {
 	struct gtu_hw_desc d = stream_job(self->memory, self->key);
 	struct gtu_hw_cpl c;
@@ -170,8 +169,7 @@ TEST_F(stream, cancel)
 	EXPECT_EQ(GTU_CPL_OK, run(&self->q, &NO_JOB, &c));
 }
 
-/* The completion of a cancelled job wakes its waiters. */
-TEST_F(stream, cancel_wakes)
+TEST_F(stream, a_cancelled_job_wakes_its_waiters)
 {
 	struct gtu_hw_desc d = stream_job(self->memory, self->key);
 	struct reader r;

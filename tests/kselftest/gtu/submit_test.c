@@ -70,7 +70,7 @@ FIXTURE_SETUP(submit)
 
 NO_TEARDOWN(submit);
 
-TEST_F(submit, jobs)
+TEST_F(submit, submitted_jobs_produce_their_results)
 {
 	struct gtu_hw_desc d = copy_job(self->in_key, 0, self->out_key, 0, WORDS, 2);
 	struct gtu_hw_cpl c;
@@ -115,7 +115,7 @@ TEST_F(submit, only_completions_are_mapped)
 	EXPECT_EQ(self->checks ? 0 : EOPNOTSUPP, call(self->fd, GTU_IOCTL_QUEUE_CREATE, &mapped));
 }
 
-TEST_F(submit, arguments)
+TEST_F(submit, invalid_submissions_are_refused)
 {
 	struct gtu_hw_desc d[2] = { copy_job(self->in_key, 0, self->out_key, 0, 1, 2) };
 	struct gtu_ioctl_submit a;
@@ -164,7 +164,7 @@ TEST_F(submit, arguments)
 }
 
 /* SUBMIT accepts the descriptors before an invalid one and none behind it. */
-TEST_F(submit, stops_at_a_bad_one)
+TEST_F(submit, submit_stops_at_an_invalid_descriptor)
 {
 	struct gtu_hw_desc d[6];
 	struct gtu_ioctl_submit a;
@@ -188,8 +188,7 @@ TEST_F(submit, stops_at_a_bad_one)
 	EXPECT_EQ(self->in[0], self->out[5]);
 }
 
-/* Uneven batches through small rings: all jobs complete, in order. */
-TEST_F(submit, wrap)
+TEST_F(submit, batches_complete_in_order_through_small_rings)
 {
 	struct gtu_hw_desc d[40];
 	struct queue q;
@@ -230,7 +229,7 @@ TEST_F(submit, wrap)
 	}
 }
 
-TEST_F(submit, reset)
+TEST_F(submit, a_reset_restarts_the_indices_at_0)
 {
 	struct gtu_hw_desc d = copy_job(self->in_key, 0, self->out_key, 0, 4, 2);
 	struct gtu_hw_cpl c;
@@ -266,7 +265,7 @@ static uint32_t odd(uint32_t *seed)
  * Submit the same descriptor through a mapped ring and by ioctl: the kernel's check must return the
  * status that a checking device returns.
  */
-TEST_F(submit, same_answer_as_the_device)
+TEST_F(submit, submit_checks_jobs_as_the_device_does)
 {
 	static const uint8_t ops[] = {
 		GTU_OP_NOP, GTU_OP_COPY, GTU_OP_FILL, GTU_OP_FENCE, GTU_OP_SCU_BITMASK,
@@ -360,7 +359,7 @@ static void block_fill(struct gtu_hw_operand *b, uint32_t data, uint32_t index, 
 	b[GTU_SCU_OUT] = (struct gtu_hw_operand){ out, 16, 0 };
 }
 
-TEST_F(submit, blocks)
+TEST_F(submit, submit_checks_operands_in_a_parameter_block)
 {
 	struct gtu_ioctl_buffer_alloc ap = { .size = sizeof(ap), .flags = GTU_BUFFER_APERTURE,
 					     .length = 4096, .rights = GTU_RIGHT_READ };
@@ -464,7 +463,7 @@ static void *flip(void *arg)
  * A thread flips a word between a valid and an invalid value. The kernel must execute the copy that
  * it checked, so all accepted jobs succeed.
  */
-TEST_F(submit, rewritten_meanwhile)
+TEST_F(submit, submit_runs_the_descriptor_that_it_checked)
 {
 	uint32_t i, key, index_key, *index = pages(4096), refused, kind;
 	struct gtu_hw_operand *b = pages(4096);
@@ -512,7 +511,7 @@ TEST_F(submit, rewritten_meanwhile)
 }
 
 /* A region is removed while jobs that name it are in the ring. */
-TEST_F(submit, revoke_in_flight)
+TEST_F(submit, jobs_write_nothing_after_their_region_is_removed)
 {
 	struct gtu_hw_desc d[16];
 	struct gtu_hw_cpl c;
@@ -546,7 +545,7 @@ TEST_F(submit, revoke_in_flight)
 }
 
 /* A completion that is visible can be consumed, also before the status counts it. */
-TEST_F(submit, consumed_before_the_status)
+TEST_F(submit, a_visible_completion_can_be_consumed)
 {
 	uint32_t i, index;
 
@@ -566,7 +565,7 @@ TEST_F(submit, consumed_before_the_status)
  * REGION_REMOVE waits for the last job of each queue that names the region. A queue that another thread resets meanwhile
  * has no such job any more; jobs of other queues go on.
  */
-TEST_F_TIMEOUT(submit, revoke_while_a_queue_is_reset, 60)
+TEST_F_TIMEOUT(submit, region_remove_does_not_wait_for_a_reset_queue, 60)
 {
 	static const char scale[] = "/sys/module/gtu/parameters/time_scale";
 	struct removal r = { .fd = self->fd, .ret = -1 };

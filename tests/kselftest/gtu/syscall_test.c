@@ -113,7 +113,7 @@ static int end_of_child(int report, bool slip)
 	return child_end(pid);
 }
 
-TEST_F_TIMEOUT(syscalls, none_at_work, 60)
+TEST_F_TIMEOUT(syscalls, work_through_rings_needs_no_system_call, 60)
 {
 	const int end = end_of_child(self->report[1], false);
 	uint32_t good = 0;
@@ -126,8 +126,7 @@ TEST_F_TIMEOUT(syscalls, none_at_work, 60)
 	TH_LOG("%u jobs, no system call", good);
 }
 
-/* The filter detects a system call. */
-TEST_F_TIMEOUT(syscalls, one_is_found, 60)
+TEST_F_TIMEOUT(syscalls, the_filter_detects_a_system_call, 60)
 {
 	const int end = end_of_child(self->report[1], true);
 

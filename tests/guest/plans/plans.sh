@@ -582,7 +582,8 @@ run_plan() (
 				detail_test a_device_without_cancel_refuses_it)" \
 			--test "one-lost-interrupt=$(never_skipped GTU_FAULT=lose-some GTU_DEVICE=/dev/gtu5 \
 				event_test a_lost_interrupt_does_not_delay_later_events a_lost_interrupt_delays_few_waits)" \
-			--test "false-counters=$(never_skipped GTU_FAULT=false-counters GTU_DEVICE=/dev/gtu6 usage_test false_counters)" \
+			--test "false-counters=$(never_skipped GTU_FAULT=false-counters GTU_DEVICE=/dev/gtu6 \
+				usage_test fdinfo_shows_any_counters_of_a_faulty_device)" \
 			--test "late-status=$(never_skipped GTU_FAULT=late-status GTU_DEVICE=/dev/gtu7 \
 				submit_test a_visible_completion_can_be_consumed)" \
 			--test "whole-aperture=$(never_skipped GTU_APERTURE_MAPPED=1 GTU_DEVICE=/dev/gtu4 \

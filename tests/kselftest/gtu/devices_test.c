@@ -53,7 +53,7 @@ FIXTURE_SETUP(devices)
 NO_TEARDOWN(devices);
 
 /* The first device rejects the keys, queue ids and mmap offsets of the second one. */
-TEST_F(devices, strangers)
+TEST_F(devices, a_device_rejects_keys_and_ids_of_another)
 {
 	struct queue more[3];
 	struct gtu_hw_desc d;
@@ -95,7 +95,7 @@ TEST_F(devices, strangers)
  * The same memory can be registered with both devices; removing it from one leaves the other's
  * region.
  */
-TEST_F(devices, shared_memory)
+TEST_F(devices, two_devices_can_share_memory)
 {
 	struct gtu_hw_desc d;
 	struct gtu_hw_cpl c;
@@ -140,7 +140,7 @@ static void *keep_busy(void *arg)
 	return NULL;
 }
 
-TEST_F_TIMEOUT(devices, both_at_once, 60)
+TEST_F_TIMEOUT(devices, two_devices_run_jobs_at_the_same_time, 60)
 {
 	pthread_t thread[2];
 	void *end[2];
@@ -160,7 +160,7 @@ TEST_F_TIMEOUT(devices, both_at_once, 60)
 }
 
 /* Unbinding and rebinding the second device does not affect the first one's jobs and waiters. */
-TEST_F_TIMEOUT(devices, one_goes, 90)
+TEST_F_TIMEOUT(devices, removing_one_device_does_not_affect_the_other, 90)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	struct waiter w;

@@ -81,8 +81,7 @@ NO_TEARDOWN(isolation);
  * ---- Keys ---------------------------------------------------------------------------------------
  */
 
-/* Equal keys in two contexts refer to each context's own memory. */
-TEST_F(isolation, same_numbers)
+TEST_F(isolation, equal_keys_name_memory_of_their_own_context)
 {
 	struct gtu_hw_desc d;
 	struct gtu_hw_cpl c;
@@ -113,7 +112,7 @@ TEST_F(isolation, same_numbers)
 /*
  * Probe every slot with many generations: a key of another context is rejected for every operand.
  */
-TEST_F(isolation, no_foreign_key)
+TEST_F(isolation, a_context_cannot_use_keys_of_another)
 {
 	static const uint32_t generations[] = { 0, 1, 2, 3, 0x7fff, 0xffff };
 	struct side *a = &self->a, *b = &self->b;
@@ -159,7 +158,7 @@ TEST_F(isolation, no_foreign_key)
  * With all slots in use, a freed slot is the next to be reused. The old key and keys of other
  * generations never reach the new region, and neither do jobs written while the old key was valid.
  */
-TEST_F_TIMEOUT(isolation, stale_keys, 60)
+TEST_F_TIMEOUT(isolation, old_keys_never_reach_a_reused_slot, 60)
 {
 	enum { ROUNDS = 40, MOST = 4096 };
 	static uint32_t old[ROUNDS], filler[MOST];
@@ -209,7 +208,7 @@ TEST_F_TIMEOUT(isolation, stale_keys, 60)
  * ---- Mappings -----------------------------------------------------------------------------------
  */
 
-TEST_F_TIMEOUT(isolation, guessed_offsets, 60)
+TEST_F_TIMEOUT(isolation, guessed_offsets_map_nothing_of_another_context, 60)
 {
 	struct side *a = &self->a, *b = &self->b;
 	const struct gtu_ioctl_queue_create *c = &a->q.c;
@@ -259,7 +258,7 @@ TEST_F_TIMEOUT(isolation, guessed_offsets, 60)
 }
 
 /* The page next to a doorbell belongs to another queue: mremap() and the like cannot reach it. */
-TEST_F(isolation, neighbouring_doorbells)
+TEST_F(isolation, a_queue_cannot_reach_the_neighbouring_doorbell)
 {
 	struct side *a = &self->a, *b = &self->b;
 	char *db = (char *)a->q.db, *spare;
@@ -305,7 +304,7 @@ TEST_F(isolation, neighbouring_doorbells)
 }
 
 /* Rings and doorbells cannot be read by another process or pinned. */
-TEST_F(isolation, through_proc)
+TEST_F(isolation, another_process_cannot_read_rings_or_doorbells)
 {
 	struct side *a = &self->a;
 	char *at[3] = { (char *)a->q.sq, (char *)a->q.cq, (char *)a->q.db };
@@ -425,7 +424,7 @@ static int exec_self(int fd, uint32_t key)
 }
 
 /* No mapping survives exec(); the descriptor survives only without FD_CLOEXEC. */
-TEST_F(isolation, exec)
+TEST_F(isolation, no_mapping_survives_exec)
 {
 	struct side *a = &self->a;
 	const long pinned = status_kib("VmPin");
@@ -447,7 +446,7 @@ TEST_F(isolation, exec)
  * A receiver of the descriptor can use the context. A region that it adds is charged to the
  * receiver and stays with the context after the receiver exits; the sender can remove it.
  */
-TEST_F(isolation, passed_descriptor)
+TEST_F(isolation, a_passed_descriptor_gives_the_whole_context)
 {
 	struct side *a = &self->a;
 	const long pinned = status_kib("VmPin");

@@ -292,7 +292,7 @@ static uint32_t prepare(struct side *s, unsigned int n, uint8_t absent, struct g
 	return GTU_CPL_OK;
 }
 
-TEST_F_TIMEOUT(outside, every_fault, 60)
+TEST_F_TIMEOUT(outside, jobs_with_errors_write_only_to_their_operands, 60)
 {
 	struct gtu_hw_desc d;
 	struct gtu_hw_cpl c;
@@ -325,7 +325,7 @@ TEST_F_TIMEOUT(outside, every_fault, 60)
 }
 
 /* Queue errors, a reset and a removed region while a job writes: no stray or late writes. */
-TEST_F_TIMEOUT(outside, queue_errors, 60)
+TEST_F_TIMEOUT(outside, queue_errors_cause_no_stray_writes, 60)
 {
 	struct side *a = &self->a;
 	struct gtu_hw_desc d;
@@ -362,7 +362,7 @@ TEST_F_TIMEOUT(outside, queue_errors, 60)
 }
 
 /* A stream without a consumer must release the unit when another context needs it. */
-TEST_F_TIMEOUT(outside, a_consumer_that_does_not_come, 60)
+TEST_F_TIMEOUT(outside, a_stream_without_consumer_releases_the_unit, 60)
 {
 	struct gtu_hw_desc d = stream_job(&self->a, 4096, 4), other = stream_job(&self->b, 32, 4);
 	struct gtu_hw_ring *ring = ring_of(&self->a, &d);

@@ -41,7 +41,7 @@ static void *guess(void *arg)
 }
 
 /* REGION_ADD returns a valid key, even if the key was removed before the call returned. */
-TEST_F_TIMEOUT(race, guessed_key, 60)
+TEST_F_TIMEOUT(race, region_add_returns_a_valid_key_despite_its_removal, 60)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	struct guesser g = { .fd = self->fd };
@@ -96,7 +96,7 @@ static void *take_aperture(void *arg)
  * During a reset all registers read as ones; a call at that time must not declare the device
  * removed.
  */
-TEST_F_TIMEOUT(race, reset_in_a_call, 120)
+TEST_F_TIMEOUT(race, a_call_during_reset_does_not_kill_the_device, 120)
 {
 	struct gtu_ioctl_buffer_alloc a = { .size = sizeof(a), .flags = GTU_BUFFER_APERTURE,
 					    .length = 4096, .rights = RW };

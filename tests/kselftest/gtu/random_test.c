@@ -333,7 +333,7 @@ static bool exercised(const uint64_t *status, unsigned int errors)
 	return errors > 20 && jobs > 500 && kinds >= 9 && status[GTU_CPL_OK] > 20;
 }
 
-TEST_F_TIMEOUT(random, everything_at_once, 24 * 3600)
+TEST_F_TIMEOUT(random, random_jobs_harm_no_memory_and_no_other_queue, 24 * 3600)
 {
 	const uint64_t end = now_ns() + setting("GTU_SECONDS", 12) * SECOND;
 	unsigned int round, i, n, resets = 0, errors = 0;

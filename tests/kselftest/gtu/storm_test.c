@@ -214,7 +214,7 @@ static void *revoke_thread(void *arg)
 	return NULL;
 }
 
-TEST_F_TIMEOUT(storm, revoke, 120)
+TEST_F_TIMEOUT(storm, jobs_never_access_revoked_memory, 120)
 {
 	const unsigned int rounds = (unsigned int)setting("GTU_ROUNDS", 12) * VICTIMS;
 	unsigned int i, done = 0, revoked = 0;
@@ -269,7 +269,7 @@ static void *queue_thread(void *arg)
 	return NULL;
 }
 
-TEST_F_TIMEOUT(storm, queues, 60)
+TEST_F_TIMEOUT(storm, destroyed_queues_access_no_memory, 60)
 {
 	const unsigned int rounds = 5 * (unsigned int)setting("GTU_ROUNDS", 12);
 	struct worker w[6];
@@ -318,7 +318,7 @@ static void *context_thread(void *arg)
 	return NULL;
 }
 
-TEST_F_TIMEOUT(storm, contexts, 60)
+TEST_F_TIMEOUT(storm, closed_contexts_leak_nothing_and_write_nothing, 60)
 {
 	struct rlimit files = { 4200, 4200 };
 	struct worker w[4];
@@ -338,7 +338,7 @@ TEST_F_TIMEOUT(storm, contexts, 60)
  */
 
 /* Unmapped memory stays pinned: jobs succeed, and their output does not reach a new mapping. */
-TEST_F(storm, munmap)
+TEST_F(storm, unmapped_memory_stays_pinned)
 {
 	struct gtu_hw_desc d;
 	struct gtu_hw_cpl c;
@@ -377,7 +377,7 @@ TEST_F(storm, munmap)
  * Children are forked while jobs run: results reach the parent; the child does not see later
  * writes.
  */
-TEST_F(storm, fork)
+TEST_F(storm, a_child_does_not_see_later_device_writes)
 {
 	uint8_t *from = pages(BYTES);
 	struct gtu_hw_desc d;
@@ -431,7 +431,7 @@ static void __attribute__((constructor)) behind_exec(void)
 }
 
 /* exec() and SIGKILL with mapped rings and running jobs free all resources. */
-TEST_F_TIMEOUT(storm, exec_and_kill, 60)
+TEST_F_TIMEOUT(storm, exec_and_kill_free_all_resources, 60)
 {
 	struct rlimit files = { 4200, 4200 };
 	unsigned int round, before;
@@ -484,7 +484,7 @@ static void count_alarm(int sig)
 }
 
 /* With a signal every 300 us, each call succeeds or returns EINTR and can be repeated. */
-TEST_F_TIMEOUT(storm, signals, 60)
+TEST_F_TIMEOUT(storm, interrupted_calls_can_be_repeated, 60)
 {
 	struct itimerval often = { { 0, 300 }, { 0, 300 } }, never = { 0 };
 	struct sigaction act = { .sa_handler = count_alarm };

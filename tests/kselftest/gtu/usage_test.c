@@ -19,7 +19,7 @@ static struct gtu_hw_desc fill(uint32_t key, uint32_t bytes)
 	return d;
 }
 
-TEST_F(usage, jobs_and_cycles)
+TEST_F(usage, fdinfo_counts_jobs_and_cycles_of_a_context)
 {
 	const struct gtu_hw_desc wrong = { .opcode = 0xff };
 	int other = open(device_path(), O_RDWR | O_CLOEXEC);
@@ -60,8 +60,7 @@ TEST_F(usage, jobs_and_cycles)
 	EXPECT_EQ(0u, fdinfo(self->fd, "gtu-queues"));
 }
 
-/* The device is named as in sysfs and on its bus. */
-TEST_F(usage, names)
+TEST_F(usage, fdinfo_names_the_device_and_its_bus_function)
 {
 	char path[128], text[2048], function[64], what[128];
 
@@ -78,7 +77,7 @@ TEST_F(usage, names)
 	EXPECT_EQ(!access(path, F_OK), !!strstr(text, what));
 }
 
-TEST_F(usage, memory)
+TEST_F(usage, fdinfo_counts_memory_and_aperture)
 {
 	uint32_t pinned, buffer, aperture;
 	uint64_t offset;
@@ -101,8 +100,7 @@ TEST_F(usage, memory)
 	EXPECT_EQ(0u, fdinfo(self->fd, "drm-total-aperture"));
 }
 
-/* A dead context keeps its last values, and reading them does no harm. */
-TEST_F(usage, after_a_reset)
+TEST_F(usage, a_dead_context_keeps_its_last_values)
 {
 	struct gtu_hw_desc nop = { .opcode = GTU_OP_NOP };
 	struct gtu_hw_cpl c;
@@ -285,8 +283,7 @@ TEST_F_TIMEOUT(usage, a_hang_costs_other_users_of_the_unit_little, 120)
 	hang_by_64(_metadata, self, HANG_UNIT);
 }
 
-/* A faulty device gives any counters. */
-TEST_F(usage, false_counters)
+TEST_F(usage, fdinfo_shows_any_counters_of_a_faulty_device)
 {
 	uint64_t ns;
 

@@ -104,7 +104,7 @@ static int permitted_status(int unused)
 	return ret && ret != EPERM ? 254 : !ret;
 }
 
-TEST_F(user, registers)
+TEST_F(user, users_can_read_only_identity_and_settings)
 {
 	int fd = open(device_path(), O_RDWR);
 
@@ -138,7 +138,7 @@ static int open_all(int max)
 	return n;
 }
 
-TEST_F(user, contexts)
+TEST_F(user, each_user_has_a_limit_of_contexts)
 {
 	ASSERT_EQ(0, write_to(PARAMETER("user_contexts"), "5"));
 	EXPECT_EQ(5, as_user(USER, open_all, 20));
@@ -151,8 +151,7 @@ TEST_F(user, contexts)
 	EXPECT_EQ(20, as_user(USER, open_all, 20));
 }
 
-/* The default leaves contexts to others. */
-TEST_F(user, contexts_default)
+TEST_F(user, the_default_limit_leaves_contexts_to_others)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	int fd = open(device_path(), O_RDWR);
@@ -186,7 +185,7 @@ static int create_queues(int max)
 	return n;
 }
 
-TEST_F(user, queues)
+TEST_F(user, each_user_has_a_limit_of_queues)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	int fd = open(device_path(), O_RDWR);
@@ -234,7 +233,7 @@ static int allocate_aperture(int kib)
 	return allocate(kib, GTU_BUFFER_APERTURE);
 }
 
-TEST_F(user, buffers)
+TEST_F(user, each_user_has_a_limit_of_buffer_memory)
 {
 	ASSERT_EQ(0, write_to(PARAMETER("user_buffer_mib"), "10"));
 	EXPECT_EQ(5, as_user(USER, allocate_buffers, 2048));
@@ -243,7 +242,7 @@ TEST_F(user, buffers)
 	ASSERT_EQ(0, write_to(PARAMETER("user_buffer_mib"), "0"));
 }
 
-TEST_F(user, aperture)
+TEST_F(user, each_user_has_a_limit_of_aperture)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	int fd = open(device_path(), O_RDWR);

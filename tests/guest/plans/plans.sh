@@ -215,14 +215,19 @@ faulty_guest() {
 		arguments+=(--test "waiters-gtu${fault#*:}-${fault%:*}=${settings}GTU_FAULT=${fault%:*} GTU_DEVICE=/dev/gtu${fault#*:} fault_test waiters_are_notified")
 	done
 	for fault in no-invalidate:9 stuck-reset:10 keep-master:11; do
-		arguments+=(--test "stuck-${fault%:*}=${settings}GTU_FAULT=${fault%:*} GTU_DEVICE=/dev/gtu${fault#*:} fault_test memory")
+		arguments+=(--test "stuck-${fault%:*}=${settings}GTU_FAULT=${fault%:*} GTU_DEVICE=/dev/gtu${fault#*:} fault_test memory_is_unpinned_only_when_that_is_safe")
 	done
 	arguments+=(--file "$kselftests/death_test")
-	for test in no-invalidate:12:deadline_beside_a_slow_call no-invalidate:12:mailbox_timeout \
-			no-invalidate:12:dump_beside_a_slow_call no-queue-state:18:hang_without_an_answer \
-			no-queue-enable:19:unanswered_enable refuse-enable:20:refused_enable \
-			stuck-reset:13:no_access_in_reset refuse-disable:14:refusal_is_not_quiet \
-			refuse-disable:15:events_of_submitted_jobs refuse-disable:15:refused_stop_keeps_memory; do
+	for test in no-invalidate:12:a_slow_call_delays_neither_wait_nor_mmap \
+			no-invalidate:12:the_mailbox_timeout_bounds_an_unanswered_command \
+			no-invalidate:12:a_dump_marks_contexts_whose_calls_wait \
+			no-queue-state:18:an_unanswered_queue_query_counts_as_a_hang \
+			no-queue-enable:19:an_unanswered_enable_resets_the_device \
+			refuse-enable:20:a_refused_enable_leaves_nothing_behind \
+			stuck-reset:13:a_reset_takes_doorbells_and_aperture_from_all_contexts \
+			refuse-disable:14:a_refused_disable_resets_the_device \
+			refuse-disable:15:submitted_jobs_raise_events_at_completion \
+			refuse-disable:15:a_job_that_cannot_be_stopped_ends_the_context; do
 		IFS=: read -r fault device test <<<"$test"
 		arguments+=(--test "death-$test=$(never_skipped "GTU_FAULT=$fault GTU_DEVICE=/dev/gtu$device" death_test "$test")")
 	done

@@ -25,14 +25,20 @@ life_guest() {
 	arguments+=(--serve --fault --serve power-loss=1)
 	arguments+=(--file "$kselftests/sleep_test")
 	# S3, last, runs every test of sleep_test, with a device that loses its state
-	arguments+=(--test "sleep=$(never_skipped GTU_SLEEP=devices sleep_test everything_is_kept waiters_continue under_load stuck_job_is_cancelled)")
+	arguments+=(--test "sleep=$(never_skipped GTU_SLEEP=devices \
+		sleep_test rings_keys_and_memory_survive_the_sleep waiters_continue_after_the_sleep \
+		a_sleep_under_load_loses_no_job stuck_job_is_cancelled)")
 	arguments+=(--test "sleep-under-bfs=hotplug sleep /graph.gtu")
 	arguments+=(--test "sleep-without-seek=$(never_skipped GTU_DEVICE=/dev/gtu1 GTU_SLEEP=devices sleep_test queues_are_lost_without_seek)")
-	arguments+=(--file "$kselftests/death_test" --test "sleep-without-an-answer=$(never_skipped GTU_FAULT=no-queue-state GTU_DEVICE=/dev/gtu3 death_test suspend_without_an_answer)"
-		--test "sleep-with-a-refusal=$(never_skipped GTU_FAULT=refuse-queue-state GTU_DEVICE=/dev/gtu5 death_test suspend_with_a_refusal)"
+	arguments+=(--file "$kselftests/death_test" --test "sleep-without-an-answer=$(never_skipped GTU_FAULT=no-queue-state GTU_DEVICE=/dev/gtu3 \
+		death_test suspend_resets_a_device_that_ignores_a_query)"
+		--test "sleep-with-a-refusal=$(never_skipped GTU_FAULT=refuse-queue-state GTU_DEVICE=/dev/gtu5 \
+			death_test suspend_resets_a_device_that_refuses_a_query)"
 		--test "sleep-without-cancel=$(never_skipped GTU_DEVICE=/dev/gtu4 GTU_SLEEP=devices sleep_test stuck_job_is_cancelled)"
-		--test "sleep-without-memory=$(never_skipped GTU_DEVICE=/dev/gtu6 GTU_SLEEP=devices sleep_test an_aperture_that_does_not_fit)")
-	arguments+=(--file "$kselftests/removal_test" --test "epochs-restart=$(never_skipped removal_test function_reset_again)")
+		--test "sleep-without-memory=$(never_skipped GTU_DEVICE=/dev/gtu6 GTU_SLEEP=devices \
+			sleep_test an_aperture_that_does_not_fit_ends_its_context)")
+	arguments+=(--file "$kselftests/removal_test" --test "epochs-restart=$(never_skipped \
+		removal_test a_recurring_epoch_does_not_revive_a_context)")
 	arguments+=(--test "sleep-without-interrupts=$(never_skipped GTU_FAULT=lose-irq GTU_DEVICE=/dev/gtu2 GTU_SLEEP=devices sleep_test lost_interrupts_cost_time_only)")
 	arguments+=(--test "module-in-use=hotplug module-in-use" "${bus[@]}")
 	arguments+=(--test "S3=GTU_SLEEP=mem sleep_test")

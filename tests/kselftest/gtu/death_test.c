@@ -68,7 +68,7 @@ TEST_F(death, writes_do_not_revive_the_status)
 }
 
 /* The same when the device is removed, also for its memory: each mapping is on its own. */
-TEST_F_TIMEOUT(death, writes_after_removal, 60)
+TEST_F_TIMEOUT(death, writes_after_removal_reach_no_other_mapping, 60)
 {
 	struct gtu_ioctl_buffer_alloc a[2];
 	volatile uint32_t *at[2];
@@ -135,7 +135,7 @@ static uint64_t event_delay(struct queue *q, uint32_t flags, int fd, bool eventf
 }
 
 /* eventfd, poll() and read() fire at the completion, not at the watchdog's next run. */
-TEST_F_TIMEOUT(death, events_of_submitted_jobs, 60)
+TEST_F_TIMEOUT(death, submitted_jobs_raise_events_at_completion, 60)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	int efd = eventfd(0, EFD_NONBLOCK), i;
@@ -177,7 +177,7 @@ TEST_F_TIMEOUT(death, events_of_submitted_jobs, 60)
  * Waits use the same doorbell of the device, and do not replace the user's request: its event does
  * not wait for the watchdog, which takes a second at least.
  */
-TEST_F_TIMEOUT(death, request_beside_waits, 60)
+TEST_F_TIMEOUT(death, waits_do_not_replace_a_request_for_an_event, 60)
 {
 	int efd = eventfd(0, EFD_NONBLOCK);
 	struct gtu_hw_cpl c;
@@ -209,7 +209,7 @@ TEST_F_TIMEOUT(death, request_beside_waits, 60)
 	queue_unmap(&q);
 }
 
-TEST_F(death, request_arguments)
+TEST_F(death, only_existing_queues_can_be_armed)
 {
 	struct queue q, none;
 
@@ -251,7 +251,7 @@ static void *act_later(void *arg)
 	return NULL;
 }
 
-TEST_F_TIMEOUT(death, wait_for_several_queues, 60)
+TEST_F_TIMEOUT(death, wait_any_returns_the_first_completed_queue, 60)
 {
 	struct gtu_wait_entry e[4];
 	struct queue q[4];
@@ -316,7 +316,7 @@ TEST_F_TIMEOUT(death, wait_for_several_queues, 60)
  * A call of another thread waits for the device's mailbox: WAIT keeps its deadline, and mmap() and
  * SUBMIT's lookups do not wait.
  */
-TEST_F_TIMEOUT(death, deadline_beside_a_slow_call, 60)
+TEST_F_TIMEOUT(death, a_slow_call_delays_neither_wait_nor_mmap, 60)
 {
 	struct removal r = { .fd = self->fd, .ret = -1 };
 	uint64_t start, waited, mapped;
@@ -348,7 +348,7 @@ TEST_F_TIMEOUT(death, deadline_beside_a_slow_call, 60)
  * The dump of a reset shows the context at fault, and names those whose calls wait for the device. They do not wait for
  * a time limit of their own: the first lasts for 2 s.
  */
-TEST_F_TIMEOUT(death, dump_beside_a_slow_call, 60)
+TEST_F_TIMEOUT(death, a_dump_marks_contexts_whose_calls_wait, 60)
 {
 	struct removal r = { .ret = -1 };
 	static char text[1 << 20];
@@ -384,7 +384,7 @@ TEST_F_TIMEOUT(death, dump_beside_a_slow_call, 60)
 }
 
 /* If the watchdog gets no answer about a queue with a waiter, that counts as a hang. */
-TEST_F_TIMEOUT(death, hang_without_an_answer, 60)
+TEST_F_TIMEOUT(death, an_unanswered_queue_query_counts_as_a_hang, 60)
 {
 	static const char hang[] = "/sys/module/gtu/parameters/hang_ms";
 	int log = kernel_log();
@@ -429,14 +429,14 @@ static void suspend_and_reopen(struct __test_metadata *_metadata, FIXTURE_DATA(d
 	EXPECT_EQ(0, region_add(self->fd, pages(65536), 65536, RW, &key));
 }
 
-TEST_F_TIMEOUT(death, suspend_without_an_answer, 60)
+TEST_F_TIMEOUT(death, suspend_resets_a_device_that_ignores_a_query, 60)
 {
 	NEEDS_FAULT("no-queue-state", "life");
 	NEEDS_ROOT;
 	suspend_and_reopen(_metadata, self);
 }
 
-TEST_F_TIMEOUT(death, suspend_with_a_refusal, 60)
+TEST_F_TIMEOUT(death, suspend_resets_a_device_that_refuses_a_query, 60)
 {
 	NEEDS_FAULT("refuse-queue-state", "life");
 	NEEDS_ROOT;
@@ -444,7 +444,7 @@ TEST_F_TIMEOUT(death, suspend_with_a_refusal, 60)
 }
 
 /* Every second CTX_ENABLE or QUEUE_ENABLE is refused: the call fails, and nothing of it is left. */
-TEST_F_TIMEOUT(death, refused_enable, 60)
+TEST_F_TIMEOUT(death, a_refused_enable_leaves_nothing_behind, 60)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) }, after = info;
 	unsigned int i, refused = 0;
@@ -494,7 +494,7 @@ TEST_F_TIMEOUT(death, refused_enable, 60)
 }
 
 /* The second QUEUE_ENABLE and all later ones are not answered: the device is reset, and the caller's files are dead. */
-TEST_F_TIMEOUT(death, unanswered_enable, 60)
+TEST_F_TIMEOUT(death, an_unanswered_enable_resets_the_device, 60)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	struct queue q;
@@ -525,7 +525,7 @@ TEST_F_TIMEOUT(death, unanswered_enable, 60)
  * A device refuses to disable a queue, for another reason than that it is disabled: its rings must
  * not be freed before the device is reset.
  */
-TEST_F_TIMEOUT(death, refusal_is_not_quiet, 60)
+TEST_F_TIMEOUT(death, a_refused_disable_resets_the_device, 60)
 {
 	static const unsigned long cmd[] = { GTU_IOCTL_QUEUE_DESTROY, GTU_IOCTL_QUEUE_RESET };
 	struct gtu_ioctl_info info = { .size = sizeof(info) }, before;
@@ -560,7 +560,7 @@ TEST_F_TIMEOUT(death, refusal_is_not_quiet, 60)
  * The same for a device that does not check accesses: a job that cannot be stopped may still write
  * to a region that is removed.
  */
-TEST_F_TIMEOUT(death, refused_stop_keeps_memory, 60)
+TEST_F_TIMEOUT(death, a_job_that_cannot_be_stopped_ends_the_context, 60)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	uint8_t *memory = pages(1 << 20);
@@ -585,7 +585,7 @@ TEST_F_TIMEOUT(death, refused_stop_keeps_memory, 60)
 }
 
 /* A command that is not answered holds up other users no longer than the administrator says. */
-TEST_F_TIMEOUT(death, mailbox_timeout, 60)
+TEST_F_TIMEOUT(death, the_mailbox_timeout_bounds_an_unanswered_command, 60)
 {
 	static const char file[] = "/sys/module/gtu/parameters/mailbox_timeout_ms";
 	uint64_t start;
@@ -611,7 +611,7 @@ TEST_F_TIMEOUT(death, mailbox_timeout, 60)
 }
 
 /* Before a reset line is asserted, no context can reach a doorbell or the aperture: not only the one at fault. */
-TEST_F_TIMEOUT(death, no_access_in_reset, 60)
+TEST_F_TIMEOUT(death, a_reset_takes_doorbells_and_aperture_from_all_contexts, 60)
 {
 	volatile uint32_t *at, *memory;
 	struct queue q;

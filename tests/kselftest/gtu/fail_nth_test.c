@@ -280,7 +280,7 @@ static ssize_t clock_source(char *name, size_t length, int write_it)
  * The deadlines of this file are right under fault injection. A busy host makes the kernel distrust
  * the TSC; reading another clock is a system call, which can fail.
  */
-TEST_F(fail_nth, clock)
+TEST_F(fail_nth, now_ns_is_right_under_fault_injection)
 {
 	char usual[64], slow[64] = "acpi_pm";
 	uint64_t before, now, after;
@@ -307,12 +307,12 @@ TEST_F(fail_nth, clock)
 	EXPECT_LT(now, after);
 }
 
-TEST_F_TIMEOUT(fail_nth, chain, 600)
+TEST_F_TIMEOUT(fail_nth, each_failure_of_the_basic_calls_leaks_nothing, 600)
 {
 	sweep(_metadata, self->nth, self->memory, chain, 10);
 }
 
-TEST_F_TIMEOUT(fail_nth, more, 600)
+TEST_F_TIMEOUT(fail_nth, each_failure_of_the_other_calls_leaks_nothing, 600)
 {
 	int exporter = open("/dev/gtu_moving", O_RDWR | O_CLOEXEC);
 

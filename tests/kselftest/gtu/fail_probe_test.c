@@ -92,7 +92,7 @@ static int works(void)
 	return ret;
 }
 
-TEST_F_TIMEOUT(fail_probe, sweep, 900)
+TEST_F_TIMEOUT(fail_probe, a_bind_with_a_failed_allocation_fails_or_works, 900)
 {
 	const uint64_t end = getenv("GTU_SECONDS") ? now_ns() + setting("GTU_SECONDS", 0) * SECOND : UINT64_MAX;
 	unsigned long n, first = setting("GTU_FROM", 1), refused = 0, taken = 0;

@@ -124,7 +124,7 @@ FIXTURE_SETUP(stuck)
 
 NO_TEARDOWN(stuck);
 
-TEST_F_TIMEOUT(stuck, memory, 90)
+TEST_F_TIMEOUT(stuck, memory_is_unpinned_only_when_that_is_safe, 90)
 {
 	const uint64_t start = now_ns();
 	struct gtu_hw_cpl c;

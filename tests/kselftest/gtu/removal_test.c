@@ -133,7 +133,7 @@ static void expect_untouched(struct __test_metadata *_metadata, FIXTURE_DATA(rem
 		ASSERT_EQ(0, self->memory[i]);
 }
 
-TEST_F_TIMEOUT(removal, unbind_under_load, 60)
+TEST_F_TIMEOUT(removal, unbinding_stops_running_jobs_and_unpins_memory, 60)
 {
 	struct load l;
 
@@ -201,7 +201,7 @@ static void *busy_user(void *arg)
 	return NULL;
 }
 
-TEST_F_TIMEOUT(removal, unbind_storm, 90)
+TEST_F_TIMEOUT(removal, repeated_unbinding_leaves_nothing_pinned, 90)
 {
 	pthread_t user[4];
 	unsigned int i, jobs = 0;
@@ -283,7 +283,7 @@ static bool pins_late_memory(void)
 	       (major > 6 || (major == 6 && minor >= 2));
 }
 
-TEST_F_TIMEOUT(removal, unbind_beside_late_memory, 60)
+TEST_F_TIMEOUT(removal, unbinding_does_not_wait_for_user_memory, 60)
 {
 	struct gtu_ioctl_queue_create c = { .size = sizeof(c), .flags = GTU_QUEUE_SUBMIT, .sq_log2 = 2,
 					    .cq_log2 = 2 };
@@ -356,7 +356,7 @@ TEST_F_TIMEOUT(removal, unbind_beside_late_memory, 60)
 }
 
 /* After a function reset, users must reopen the device, and need nothing else. */
-TEST_F_TIMEOUT(removal, function_reset, 60)
+TEST_F_TIMEOUT(removal, reopening_suffices_after_a_function_reset, 60)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	char path[128];
@@ -384,7 +384,7 @@ TEST_F_TIMEOUT(removal, function_reset, 60)
  * If a reset removes the device's power, epochs restart and may repeat a context's epoch. Such a
  * context is dead nevertheless (gtu serve --fault power-loss; other devices keep counting).
  */
-TEST_F_TIMEOUT(removal, function_reset_again, 60)
+TEST_F_TIMEOUT(removal, a_recurring_epoch_does_not_revive_a_context, 60)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	struct queue q;
@@ -411,7 +411,7 @@ TEST_F_TIMEOUT(removal, function_reset_again, 60)
  * The PCI core announces a function reset and can still fail to carry it out. The driver must not
  * rely on it: the device would still hold addresses of memory that is free.
  */
-TEST_F_TIMEOUT(removal, function_reset_that_did_not_happen, 60)
+TEST_F_TIMEOUT(removal, the_driver_does_not_rely_on_a_function_reset, 60)
 {
 	const char *unreset = "/sys/module/gtu_shutdown_caller/parameters/unreset";
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
@@ -431,7 +431,7 @@ TEST_F_TIMEOUT(removal, function_reset_that_did_not_happen, 60)
  * Before a reboot or kexec the device must stop accessing memory for good: the next kernel uses
  * that memory for something else.
  */
-TEST_F_TIMEOUT(removal, shutdown, 60)
+TEST_F_TIMEOUT(removal, shutdown_stops_all_access_to_memory, 60)
 {
 	const char *shutdown = "/sys/module/gtu_shutdown_caller/parameters/device";
 	struct gtu_ioctl_buffer_alloc a = { .size = sizeof(a), .flags = GTU_BUFFER_APERTURE,
@@ -471,7 +471,7 @@ TEST_F_TIMEOUT(removal, shutdown, 60)
 }
 
 /* The port has given the function up after an error: the device is dead for good. */
-TEST_F_TIMEOUT(removal, permanent_bus_error, 60)
+TEST_F_TIMEOUT(removal, a_device_is_dead_after_a_permanent_bus_error, 60)
 {
 	const char *lost = "/sys/module/gtu_shutdown_caller/parameters/lost";
 	char path[128], text[32];

@@ -108,7 +108,7 @@ static bool copies(struct queue *q, uint8_t *memory, uint32_t key, uint8_t value
  * Rings, keys, memory of both kinds, unit settings and the context's usage survive the sleep; only the device's counters
  * restart.
  */
-TEST_F_TIMEOUT(sleep, everything_is_kept, 120)
+TEST_F_TIMEOUT(sleep, rings_keys_and_memory_survive_the_sleep, 120)
 {
 	struct gtu_ioctl_buffer_alloc a = { .size = sizeof(a), .flags = GTU_BUFFER_APERTURE, .length = APERTURE, .rights = RW };
 	struct gtu_ioctl_reg setting = { .size = sizeof(setting), .offset = GTU_PAGE_IRU + GTU_UREG_SET(GTU_IRU_S_TIMEOUT) };
@@ -178,7 +178,7 @@ TEST_F_TIMEOUT(sleep, everything_is_kept, 120)
 }
 
 /* Threads wait in the ioctl and in read(); the sleep must not be visible to them. */
-TEST_F_TIMEOUT(sleep, waiters_continue, 120)
+TEST_F_TIMEOUT(sleep, waiters_continue_after_the_sleep, 120)
 {
 	struct gtu_hw_desc nop = { .opcode = GTU_OP_NOP };
 	struct waiter w;
@@ -268,7 +268,7 @@ static void *busy_user(void *arg)
 	return NULL;
 }
 
-TEST_F_TIMEOUT(sleep, under_load, 180)
+TEST_F_TIMEOUT(sleep, a_sleep_under_load_loses_no_job, 180)
 {
 	struct user u[4] = { { .submit = true }, { .submit = false }, { .submit = true }, { .submit = false } };
 	uint64_t before[4];
@@ -301,7 +301,7 @@ TEST_F_TIMEOUT(sleep, under_load, 180)
 }
 
 /* Jobs that wait for completion entries keep waiting across the sleep, and none is lost. */
-TEST_F_TIMEOUT(sleep, full_completion_ring, 120)
+TEST_F_TIMEOUT(sleep, jobs_behind_a_full_completion_ring_survive, 120)
 {
 	struct gtu_hw_desc nop = { .opcode = GTU_OP_NOP };
 	struct gtu_hw_cpl c;
@@ -327,7 +327,7 @@ TEST_F_TIMEOUT(sleep, full_completion_ring, 120)
 /*
  * After the sleep the device knows the waiting jobs without another doorbell: all can be cancelled.
  */
-TEST_F_TIMEOUT(sleep, waiting_jobs_are_known, 120)
+TEST_F_TIMEOUT(sleep, waiting_jobs_can_be_cancelled_after_the_sleep, 120)
 {
 	struct gtu_ioctl_queue_cancel cancel = { .size = sizeof(cancel), .flags = GTU_CANCEL_ALL };
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
@@ -355,7 +355,7 @@ TEST_F_TIMEOUT(sleep, waiting_jobs_are_known, 120)
 }
 
 /* A queue error lasts until the queue is reset, also across a sleep. */
-TEST_F_TIMEOUT(sleep, an_error_stays, 120)
+TEST_F_TIMEOUT(sleep, a_queue_error_stays_across_a_sleep, 120)
 {
 	struct queue q;
 
@@ -417,7 +417,7 @@ static int saved_extents(void)
  * If the device does not resume, its memory is unpinned, its ring and doorbell mappings read as zeroes, and the copies of its
  * aperture are freed, although the file stays open.
  */
-TEST_F_TIMEOUT(sleep, nothing_is_left, 120)
+TEST_F_TIMEOUT(sleep, a_failed_resume_leaves_no_memory_pinned_or_saved, 120)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	uint64_t offset;
@@ -456,7 +456,7 @@ static long available_kib(void)
  * A user whose aperture pages do not fit into memory cannot keep the machine awake: his context ends, and that of others is
  * restored.
  */
-TEST_F_TIMEOUT(sleep, an_aperture_that_does_not_fit, 120)
+TEST_F_TIMEOUT(sleep, an_aperture_that_does_not_fit_ends_its_context, 120)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	int log = kernel_log(), hog = open(device_path(), O_RDWR | O_CLOEXEC);

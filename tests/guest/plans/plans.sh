@@ -208,8 +208,10 @@ faulty_guest() {
 	arguments+=(--test "small-board=$(never_skipped GTU_DEVICE=/dev/gtu16 \
 		detail_test submit_refuses_operations_of_an_absent_unit an_aperture_of_one_page_can_be_allocated \
 		a_device_without_stream_events_refuses_them)"
-		--test "absent-unit-files=$(never_skipped GTU_DEVICE=/dev/gtu16 surface_test units)"
-		--test "corrupt-device-tree=$(never_skipped GTU_FAULT=fdt-crc GTU_DEVICE=/dev/gtu17 surface_test corrupt_device_tree)"
+		--test "absent-unit-files=$(never_skipped GTU_DEVICE=/dev/gtu16 \
+			surface_test sysfs_has_folders_only_of_present_units)"
+		--test "corrupt-device-tree=$(never_skipped GTU_FAULT=fdt-crc GTU_DEVICE=/dev/gtu17 \
+			surface_test a_corrupt_device_tree_is_reported_and_not_used)"
 		--test "too-few-doorbells=$(never_skipped detail_test a_function_with_too_few_doorbells_is_refused)")
 	for fault in removed:5 stalled:6 removed:7; do
 		arguments+=(--test "waiters-gtu${fault#*:}-${fault%:*}=${settings}GTU_FAULT=${fault%:*} GTU_DEVICE=/dev/gtu${fault#*:} fault_test waiters_are_notified")
@@ -233,7 +235,8 @@ faulty_guest() {
 	done
 	arguments+=(--test "lost-events=$(never_skipped GTU_FAULT=lose-irq GTU_DEVICE=/dev/gtu4 \
 		event_test waiters_wake_up_despite_lost_interrupts the_last_event_arrives_despite_lost_interrupts)")
-	arguments+=(--file "$kselftests/pmu_test" --test "smaller-board=$(never_skipped GTU_SMALL=/dev/gtu16 pmu_test another_board)")
+	arguments+=(--file "$kselftests/pmu_test" --test "smaller-board=$(never_skipped GTU_SMALL=/dev/gtu16 \
+		pmu_test events_match_the_board_that_has_the_number)")
 	arguments+=(--test "rebind=rebind ${refused[*]}" --test "sound-after=$bfs /dev/gtu0")
 	make_graph
 	boot "$name" "$kernel" "$@" "${arguments[@]}"

@@ -91,7 +91,7 @@ static uint64_t jobs_register(int fd)
 	return call(fd, GTU_IOCTL_REG_READ, &r) ? ~0ull : r.value;
 }
 
-TEST_F(pmu, description)
+TEST_F(pmu, sysfs_describes_the_events_for_perf)
 {
 	char path[200], text[64];
 
@@ -109,7 +109,7 @@ TEST_F(pmu, description)
 	EXPECT_NE(0, access(path, F_OK));
 }
 
-TEST_F(pmu, arguments)
+TEST_F(pmu, unsupported_events_are_refused)
 {
 	struct perf_event_attr a = { .size = sizeof(a) };
 	int cpu = number_in(self->folder, "cpumask");
@@ -134,7 +134,7 @@ TEST_F(pmu, arguments)
 	EXPECT_EQ(ENOENT, errno);
 }
 
-TEST_F(pmu, counts)
+TEST_F(pmu, events_count_jobs_and_elements)
 {
 	int cpu = number_in(self->folder, "cpumask"), jobs, in, i;
 
@@ -162,7 +162,7 @@ TEST_F(pmu, counts)
 }
 
 /* The device loses its counters in a reset, also those that a user has cleared before: events go on. */
-TEST_F_TIMEOUT(pmu, reset, 60)
+TEST_F_TIMEOUT(pmu, events_keep_counting_across_a_reset, 60)
 {
 	int cpu = number_in(self->folder, "cpumask"), event, i;
 	char path[128];
@@ -191,7 +191,7 @@ TEST_F_TIMEOUT(pmu, reset, 60)
 }
 
 /* A snapshot is the file's own: other files, sysfs and perf take theirs meanwhile. */
-TEST_F(pmu, snapshots)
+TEST_F(pmu, a_snapshot_belongs_to_one_file)
 {
 	int cpu = number_in(self->folder, "cpumask"), event, other = open(device_path(), O_RDWR);
 	uint64_t before;
@@ -217,7 +217,7 @@ TEST_F(pmu, snapshots)
 }
 
 /* An open event of a removed device does no harm, and counts again when it is back. */
-TEST_F_TIMEOUT(pmu, removal, 60)
+TEST_F_TIMEOUT(pmu, an_event_survives_removal_of_the_device, 60)
 {
 	int cpu = number_in(self->folder, "cpumask"), event;
 	char function[64];
@@ -247,7 +247,7 @@ TEST_F_TIMEOUT(pmu, removal, 60)
 }
 
 /* A number's events are of the units of the device that has it now. GTU_SMALL: a board without IRU. */
-TEST_F_TIMEOUT(pmu, another_board, 60)
+TEST_F_TIMEOUT(pmu, events_match_the_board_that_has_the_number, 60)
 {
 	int cpu = number_in(self->folder, "cpumask"), event;
 	const char *small = getenv("GTU_SMALL");

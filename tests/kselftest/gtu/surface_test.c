@@ -64,7 +64,7 @@ static uint64_t reg(int fd, uint32_t offset)
 	return call(fd, GTU_IOCTL_REG_READ, &a) ? ~1ull : a.value;
 }
 
-TEST_F(surface, identity)
+TEST_F(surface, sysfs_shows_the_identity_of_the_device)
 {
 	const struct gtu_ioctl_info *i = &self->info;
 	char path[128];
@@ -92,7 +92,7 @@ TEST_F(surface, identity)
 }
 
 /* Units that are present have their folders, others have none; values match the registers. */
-TEST_F(surface, units)
+TEST_F(surface, sysfs_has_folders_only_of_present_units)
 {
 	static const char *const unit[] = { "scu", "iru", "peg", "wvr", "zcm" };
 	struct stat st;
@@ -151,7 +151,7 @@ static void *scu_user(void *arg)
 /*
  * The counters of a group come from one snapshot, never decrease, and reading them raises no error.
  */
-TEST_F(surface, counters)
+TEST_F(surface, counters_come_from_one_snapshot)
 {
 	struct { struct queue q; uint32_t key; } user = { self->q, self->key };
 	uint64_t in, out, jobs, last = 0, same = 0, moved = 0, lead;
@@ -198,7 +198,7 @@ TEST_F(surface, counters)
 }
 
 /* Counters are readable only by root, because they reveal the activity of other users. */
-TEST_F(surface, rights)
+TEST_F(surface, only_root_can_read_counters)
 {
 	static const struct {
 		const char *path;
@@ -239,7 +239,7 @@ static ssize_t debugfs(const char *name, char *text)
 		TH_LOG("missing in the file: %s", part);                                           \
 	}
 
-TEST_F(surface, debugfs)
+TEST_F(surface, debugfs_shows_queues_regions_and_contexts)
 {
 	struct gtu_hw_desc d = copy_job(self->key, 0, self->key, BYTES / 2, 16, 2);
 	struct gtu_hw_cpl c;
@@ -347,7 +347,7 @@ static void *comer(void *arg)
 	return NULL;
 }
 
-TEST_F_TIMEOUT(surface, removal_while_read, 90)
+TEST_F_TIMEOUT(surface, the_device_can_be_removed_while_files_are_read, 90)
 {
 	char function[64], path[128], byte;
 	pthread_t thread[3];
@@ -384,7 +384,7 @@ TEST_F_TIMEOUT(surface, removal_while_read, 90)
 
 #define TRACING "/sys/kernel/tracing/"
 
-TEST_F(surface, tracepoints)
+TEST_F(surface, tracepoints_record_regions_waits_and_events)
 {
 	struct waiter w;
 	uint32_t key;
@@ -443,7 +443,7 @@ static void dump_forget(void)
 	}
 }
 
-TEST_F_TIMEOUT(surface, hang, 60)
+TEST_F_TIMEOUT(surface, a_hang_with_a_waiter_makes_one_dump, 60)
 {
 	struct gtu_hw_desc d = stream_job(self->memory, self->key);
 	char what[128];
@@ -507,7 +507,7 @@ TEST_F_TIMEOUT(surface, hang, 60)
 }
 
 /* A hang is measured from the last progress of a queue, not from the begin of a wait. */
-TEST_F_TIMEOUT(surface, hang_after_progress, 60)
+TEST_F_TIMEOUT(surface, a_hang_is_measured_from_the_last_progress, 60)
 {
 	struct gtu_hw_desc d = stream_job(self->memory, self->key);
 	struct waiter w;
@@ -534,8 +534,7 @@ TEST_F_TIMEOUT(surface, hang_after_progress, 60)
 	EXPECT_EQ(0, write_to(HANG_MS, "10000"));
 }
 
-/* Queues that are idle, with waiters, do not hide a hang of another one. */
-TEST_F_TIMEOUT(surface, hang_behind_idle_waiters, 90)
+TEST_F_TIMEOUT(surface, idle_waiters_do_not_hide_a_hang, 90)
 {
 	struct gtu_hw_desc d = stream_job(self->memory, self->key);
 	struct waiter w[13];
@@ -579,7 +578,7 @@ TEST_F_TIMEOUT(surface, limits_do_not_overflow, 60)
 }
 
 /* Users can provoke state dumps: at most eight are taken a minute. */
-TEST_F_TIMEOUT(surface, dump_limit, 60)
+TEST_F_TIMEOUT(surface, at_most_eight_state_dumps_are_taken_a_minute, 60)
 {
 	int log = kernel_log();
 	char function[64];
@@ -610,7 +609,7 @@ TEST_F_TIMEOUT(surface, dump_limit, 60)
 }
 
 /* The driver works without a valid device tree blob, and reports a corrupt one. */
-TEST_F(surface, corrupt_device_tree)
+TEST_F(surface, a_corrupt_device_tree_is_reported_and_not_used)
 {
 	int log = kernel_log();
 	char function[64], path[128];

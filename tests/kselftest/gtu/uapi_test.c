@@ -158,7 +158,7 @@ static void fill(union arg *arg, const FIXTURE_VARIANT(uapi) *variant, const voi
 #define FILL(arg) fill(arg, variant, self)
 #define GOOD (variant->error)
 
-TEST_F(uapi, exact)
+TEST_F(uapi, valid_arguments_are_accepted)
 {
 	union arg arg;
 
@@ -166,7 +166,7 @@ TEST_F(uapi, exact)
 	EXPECT_EQ(GOOD, call(self->fd, variant->cmd, &arg));
 }
 
-TEST_F(uapi, too_short)
+TEST_F(uapi, a_struct_that_is_too_short_is_refused)
 {
 	uint32_t size;
 	union arg arg;
@@ -181,7 +181,7 @@ TEST_F(uapi, too_short)
 }
 
 /* A program built with a shorter struct: later fields are neither read nor written. */
-TEST_F(uapi, older_caller)
+TEST_F(uapi, a_shorter_struct_of_an_older_caller_is_accepted)
 {
 	char *end = (char *)self->memory + 2 * 4096;
 	uint32_t size;
@@ -199,7 +199,7 @@ TEST_F(uapi, older_caller)
 	}
 }
 
-TEST_F(uapi, dirty_tail)
+TEST_F(uapi, nonzero_bytes_behind_the_struct_are_refused)
 {
 	union arg arg;
 	uint32_t more;
@@ -216,7 +216,7 @@ TEST_F(uapi, dirty_tail)
 }
 
 /* The size is limited to a page, because checking a longer tail could take forever. */
-TEST_F(uapi, endless_tail)
+TEST_F(uapi, a_size_above_a_page_is_refused)
 {
 	const size_t bytes = 64u << 20;
 	union arg *arg = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -231,7 +231,7 @@ TEST_F(uapi, endless_tail)
 	munmap(arg, bytes);
 }
 
-TEST_F(uapi, clean_tail)
+TEST_F(uapi, zero_bytes_behind_the_struct_are_accepted)
 {
 	union arg arg = { .word = { 0 } };
 
@@ -244,7 +244,7 @@ TEST_F(uapi, clean_tail)
 	}
 }
 
-TEST_F(uapi, huge_size)
+TEST_F(uapi, the_largest_size_is_refused)
 {
 	char *end = (char *)self->memory + 2 * 4096;
 	union arg arg;
@@ -255,7 +255,7 @@ TEST_F(uapi, huge_size)
 	EXPECT_EQ(E2BIG, call(self->fd, variant->cmd, end - variant->size));
 }
 
-TEST_F(uapi, unknown_flags)
+TEST_F(uapi, unknown_flags_are_refused)
 {
 	union arg arg;
 	unsigned int bit;
@@ -271,7 +271,7 @@ TEST_F(uapi, unknown_flags)
 	}
 }
 
-TEST_F(uapi, reserved)
+TEST_F(uapi, nonzero_reserved_fields_are_refused)
 {
 	union arg arg;
 	unsigned int bit;
@@ -288,7 +288,7 @@ TEST_F(uapi, reserved)
 }
 
 /* At the end of a mapping: nothing beyond the struct is read or written. */
-TEST_F(uapi, overrun)
+TEST_F(uapi, nothing_beyond_the_struct_is_accessed)
 {
 	char *end = (char *)self->memory + 2 * 4096;
 	union arg arg;
@@ -298,7 +298,7 @@ TEST_F(uapi, overrun)
 	EXPECT_EQ(GOOD, call(self->fd, variant->cmd, end - variant->size));
 }
 
-TEST_F(uapi, bad_pointer)
+TEST_F(uapi, inaccessible_arguments_fail_with_efault)
 {
 	char *end = (char *)self->memory + 2 * 4096;
 	union arg arg;
@@ -314,7 +314,7 @@ TEST_F(uapi, bad_pointer)
 }
 
 /* If the result cannot be copied to the caller, the call is undone: no id or slot is lost. */
-TEST_F(uapi, read_only_result)
+TEST_F(uapi, a_call_whose_result_cannot_be_copied_is_undone)
 {
 	char *page = (char *)self->memory + 4096;
 	unsigned int i;
@@ -332,7 +332,7 @@ TEST_F(uapi, read_only_result)
 
 DEVICE_FIXTURE(device_file);
 
-TEST_F(device_file, unknown_ioctl)
+TEST_F(device_file, unknown_ioctls_are_refused)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	unsigned int nr;
@@ -343,7 +343,7 @@ TEST_F(device_file, unknown_ioctl)
 	EXPECT_EQ(ENOTTY, call(self->fd, _IOR(GTU_IOCTL_MAGIC, 0, info), &info));
 }
 
-TEST_F(device_file, info)
+TEST_F(device_file, info_matches_the_registers)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	struct gtu_ioctl_reg reg = { .size = sizeof(reg) };
@@ -392,7 +392,7 @@ static bool engine_register(uint32_t in_page, uint64_t engines)
  * Try all offsets in BAR0: only the registers that the header lists are readable, and only unit
  * controls and settings are writable.
  */
-TEST_F(device_file, registers)
+TEST_F(device_file, only_listed_registers_are_accessible)
 {
 	struct gtu_ioctl_reg reg = { .size = sizeof(reg) };
 	uint32_t offset, readable = 0;
@@ -439,7 +439,7 @@ TEST_F(device_file, registers)
 	EXPECT_EQ(EINVAL, call(self->fd, GTU_IOCTL_REG_WRITE, &reg));
 }
 
-TEST_F(device_file, settings)
+TEST_F(device_file, settings_can_be_written_and_read_back)
 {
 	struct gtu_ioctl_reg reg = {.size = sizeof(reg), .offset = GTU_PAGE_ZCM + GTU_UREG_SET(0)};
 
@@ -462,7 +462,7 @@ TEST_F(device_file, settings)
 /*
  * Open as many contexts as the device has, then get ENOSPC; after close() all can be opened again.
  */
-TEST_F(device_file, contexts)
+TEST_F(device_file, every_context_can_be_opened_again_after_close)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	unsigned int i, n, round;
@@ -487,7 +487,7 @@ TEST_F(device_file, contexts)
 }
 
 /* A file keeps its inode no longer than it is open: the file system of the node can be unmounted. */
-TEST_F(device_file, node_elsewhere)
+TEST_F(device_file, a_closed_file_releases_the_inode_of_its_node)
 {
 	int log = kernel_log(), fd;
 	char folder[] = "/tmp/gtu-XXXXXX", node[64];

@@ -220,7 +220,7 @@ faulty_guest() {
 		arguments+=(--test "stuck-${fault%:*}=${settings}GTU_FAULT=${fault%:*} GTU_DEVICE=/dev/gtu${fault#*:} fault_test memory_is_unpinned_only_when_that_is_safe")
 	done
 	arguments+=(--file "$kselftests/death_test")
-	for test in no-invalidate:12:a_slow_call_delays_neither_wait_nor_mmap \
+	for test in no-invalidate:12:a_slow_call_delays_no_wait_mmap_or_submit \
 			no-invalidate:12:the_mailbox_timeout_bounds_an_unanswered_command \
 			no-invalidate:12:a_dump_marks_contexts_whose_calls_wait \
 			no-queue-state:18:an_unanswered_queue_query_counts_as_a_hang \
@@ -229,12 +229,12 @@ faulty_guest() {
 			stuck-reset:13:a_reset_takes_doorbells_and_aperture_from_all_contexts \
 			refuse-disable:14:a_refused_disable_resets_the_device \
 			refuse-disable:15:submitted_jobs_raise_events_at_completion \
-			refuse-disable:15:a_job_that_cannot_be_stopped_ends_the_context; do
+			refuse-disable:15:a_job_that_cannot_be_stopped_resets_the_device; do
 		IFS=: read -r fault device test <<<"$test"
 		arguments+=(--test "death-$test=$(never_skipped "GTU_FAULT=$fault GTU_DEVICE=/dev/gtu$device" death_test "$test")")
 	done
 	arguments+=(--test "lost-events=$(never_skipped GTU_FAULT=lose-irq GTU_DEVICE=/dev/gtu4 \
-		event_test waiters_wake_up_despite_lost_interrupts the_last_event_arrives_despite_lost_interrupts)")
+		event_test eventfd_and_read_wake_up_despite_lost_interrupts the_last_event_arrives_despite_lost_interrupts)")
 	arguments+=(--file "$kselftests/pmu_test" --test "smaller-board=$(never_skipped GTU_SMALL=/dev/gtu16 \
 		pmu_test events_match_the_board_that_has_the_number)")
 	arguments+=(--test "rebind=rebind ${refused[*]}" --test "sound-after=$bfs /dev/gtu0")

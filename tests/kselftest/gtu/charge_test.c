@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Tests that the kernel charges a user's rings, page lists, region tables and buffers to the user's
- * memory control group.
+ * Tests that the kernel charges a user's rings and region tables to the user's memory control group.
  *
  * Pages that the platform takes from CMA are not charged to any group, but CMA bounds them. The
  * test therefore adds both amounts. Needs root and cgroup v2.

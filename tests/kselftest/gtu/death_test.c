@@ -314,18 +314,23 @@ TEST_F_TIMEOUT(death, wait_any_returns_the_first_completed_queue, 60)
 
 /*
  * A call of another thread waits for the device's mailbox: WAIT keeps its deadline, and mmap() and
- * SUBMIT's lookups do not wait.
+ * SUBMIT do not wait.
  */
-TEST_F_TIMEOUT(death, a_slow_call_delays_neither_wait_nor_mmap, 60)
+TEST_F_TIMEOUT(death, a_slow_call_delays_no_wait_mmap_or_submit, 60)
 {
+	struct gtu_ioctl_submit a = { .size = sizeof(a), .count = 1 };
+	struct gtu_hw_desc d = NO_JOB;
 	struct removal r = { .fd = self->fd, .ret = -1 };
-	uint64_t start, waited, mapped;
+	uint64_t start, waited, mapped, submitted;
 	pthread_t thread;
-	struct queue q;
+	struct queue q, s;
 	void *at;
 
 	NEEDS_FAULT("no-invalidate", "faulty");
 	ASSERT_EQ(0, queue_create(self->fd, 4, 4, &q));
+	ASSERT_EQ(0, queue_create_as(self->fd, GTU_QUEUE_SUBMIT, 4, 4, &s));
+	a.id = s.c.id;
+	a.descs = (uintptr_t)&d;
 	ASSERT_EQ(0, region_add(self->fd, pages(65536), 65536, RW, &r.key));
 	start_call(&thread, remove_region, &r);
 	start = now_ns();
@@ -338,10 +343,15 @@ TEST_F_TIMEOUT(death, a_slow_call_delays_neither_wait_nor_mmap, 60)
 	EXPECT_LE(100 * MILLISECOND, waited);
 	EXPECT_GT(600 * MILLISECOND, waited);
 	EXPECT_GT(500 * MILLISECOND, mapped);
+	start = now_ns();
+	EXPECT_EQ(0, call(self->fd, GTU_IOCTL_SUBMIT, &a));
+	submitted = now_ns() - start;
+	EXPECT_GT(500 * MILLISECOND, submitted);
 	EXPECT_EQ(-1, *(volatile int *)&r.ret);	/* all of this was during the call */
 	pthread_join(thread, NULL);
 	EXPECT_EQ(ENODEV, r.ret);
 	queue_unmap(&q);
+	queue_unmap(&s);
 }
 
 /*
@@ -522,8 +532,8 @@ TEST_F_TIMEOUT(death, an_unanswered_enable_resets_the_device, 60)
 }
 
 /*
- * A device refuses to disable a queue, for another reason than that it is disabled: its rings must
- * not be freed before the device is reset.
+ * A device refuses to disable a queue, for another reason than that it is disabled: it may still
+ * access the rings, so it is reset.
  */
 TEST_F_TIMEOUT(death, a_refused_disable_resets_the_device, 60)
 {
@@ -560,16 +570,17 @@ TEST_F_TIMEOUT(death, a_refused_disable_resets_the_device, 60)
  * The same for a device that does not check accesses: a job that cannot be stopped may still write
  * to a region that is removed.
  */
-TEST_F_TIMEOUT(death, a_job_that_cannot_be_stopped_ends_the_context, 60)
+TEST_F_TIMEOUT(death, a_job_that_cannot_be_stopped_resets_the_device, 60)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	uint8_t *memory = pages(1 << 20);
 	struct gtu_ioctl_submit a = { .size = sizeof(a), .count = 1 };
 	struct gtu_hw_desc d;
 	struct queue q;
-	uint32_t key;
+	uint32_t key, epoch;
 
 	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
+	epoch = info.epoch;
 	NEEDS_FAULT("refuse-disable", "faulty");
 	if (info.caps & GTU_CAP_REGIONS)
 		SKIP(return, "needs a device without regions");
@@ -582,6 +593,11 @@ TEST_F_TIMEOUT(death, a_job_that_cannot_be_stopped_ends_the_context, 60)
 	/* the stream waits for its consumer */
 	EXPECT_EQ(ENODEV, region_remove(self->fd, key));
 	EXPECT_EQ(GTU_QUEUE_DISABLED, queue_state(&q));
+	close(self->fd);
+	self->fd = reopen();
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
+	EXPECT_NE(epoch, info.epoch);
 }
 
 /* A command that is not answered holds up other users no longer than the administrator says. */

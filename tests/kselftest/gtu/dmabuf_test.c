@@ -108,7 +108,6 @@ TEST_F(dmabuf, invalid_imports_are_refused)
 
 #define PEER_WORD	_IO(0xE8, 19)
 
-/* The kernel can map a buffer for another driver, for writing if the dma-buf permits it. */
 TEST_F(dmabuf, the_kernel_can_map_a_buffer_for_another_driver)
 {
 	struct { int32_t fd; uint32_t write; uint64_t offset, value; } w = { .offset = 8 };

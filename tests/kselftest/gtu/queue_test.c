@@ -108,21 +108,29 @@ static void bad_address(int sig)
 	_exit(sig);
 }
 
-/* A child inherits the file but not the mappings of the rings. */
-TEST_F(queue, a_child_does_not_inherit_the_doorbell)
+/* A child inherits the file but none of the mappings. */
+TEST_F(queue, a_child_does_not_inherit_rings_and_doorbell)
 {
+	const volatile uint32_t *at[] = { (void *)self->q.sq, (void *)self->q.cq,
+		(void *)self->q.status };
 	struct gtu_hw_cpl c;
+	unsigned int i;
 	int status;
 
 	fflush(stdout);
-	if (!fork()) {
-		signal(SIGSEGV, bad_address);
-		doorbell(&self->q, 1, 0);
-		_exit(0);
+	for (i = 0; i < 4; i++) {
+		if (!fork()) {
+			signal(SIGSEGV, bad_address);
+			if (i < 3)
+				*at[i];
+			else
+				doorbell(&self->q, 1, 0);
+			_exit(0);
+		}
+		ASSERT_LT(0, wait(&status));
+		EXPECT_TRUE(WIFEXITED(status));
+		EXPECT_EQ(SIGSEGV, WEXITSTATUS(status));
 	}
-	ASSERT_LT(0, wait(&status));
-	EXPECT_TRUE(WIFEXITED(status));
-	EXPECT_EQ(SIGSEGV, WEXITSTATUS(status));
 	EXPECT_EQ(0, self->q.status->sq_head);
 	EXPECT_EQ(GTU_CPL_OK, run(&self->q, &NO_JOB, &c));
 }

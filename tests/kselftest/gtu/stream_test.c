@@ -44,7 +44,7 @@ TEST_F(stream, each_record_of_a_stream_wakes_its_consumer)
 	EXPECT_GE(consumed / 4, early);
 }
 
-/* A wait for a record that does not fit in the ring lasts until the consumer frees space. */
+/* A record that does not fit in the ring cannot arrive before the consumer frees space. */
 TEST_F(stream, a_wait_for_a_missing_record_is_bounded)
 {
 	volatile struct gtu_hw_ring *ring = (void *)self->memory;

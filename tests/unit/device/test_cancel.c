@@ -45,7 +45,7 @@ static void nothing_more(struct fx *f, unsigned n)
 
 /* ---- Cancel ------------------------------------------------------------------------------------ */
 
-TEST(cancel_waiting_running_and_completed_jobs)
+TEST(cancel_ends_waiting_and_running_jobs_only)
 {
 	struct fx *f = fx_open(NULL, 1);
 	struct gtu_hw_desc d = fx_fill(f, 1 << 20);
@@ -93,7 +93,7 @@ TEST(cancel_is_idempotent_and_checks_its_range)
 	nothing_more(f, 0);
 }
 
-TEST(cancel_across_index_wraparound)
+TEST(cancel_selects_jobs_across_index_wraparound)
 {
 	struct fx *f = fx_open(NULL, 1);
 	struct gtu_hwq *q = &f->dev->queue[0];
@@ -137,7 +137,7 @@ TEST(cancel_of_a_stalled_demand_stream_releases_its_unit)
 	expect(f, 0, GTU_CPL_OK);
 }
 
-TEST(cancel_of_a_stream_that_waits_for_space)
+TEST(cancel_ends_a_stream_that_waits_for_space)
 {
 	struct fx *f = fx_open(NULL, 1);
 	struct gtu_hw_ring *ring;
@@ -150,7 +150,7 @@ TEST(cancel_of_a_stream_that_waits_for_space)
 	CHECK_EQ(ring->ended, 1);
 }
 
-TEST(cancel_of_a_job_that_waits_for_a_unit)
+TEST(a_canceled_job_leaves_no_claim_to_a_unit)
 {
 	struct fx *f = fx_open_queues(3);
 	struct gtu_hw_ring *ring;
@@ -170,7 +170,7 @@ TEST(cancel_of_a_job_that_waits_for_a_unit)
 	expect(f, 1, GTU_CPL_OK);
 }
 
-TEST(cancel_of_a_fence_and_of_the_job_it_waits_for)
+TEST(cancel_ends_fences_and_the_jobs_they_wait_for)
 {
 	struct fx *f = fx_open_queues(3);
 	struct gtu_hw_desc s = fx_stream(f, 10000, 2, 0, NULL);
@@ -192,7 +192,7 @@ TEST(cancel_of_a_fence_and_of_the_job_it_waits_for)
 	CHECK_EQ(f->dev->fences, 0);
 }
 
-TEST(cancel_with_a_full_completion_ring)
+TEST(cancel_loses_no_completion_of_a_full_ring)
 {
 	struct fx *f = fx_open(NULL, 1);
 	struct fx_queue *q = &f->queue[0];
@@ -263,7 +263,7 @@ static struct fx *armed_open(void)
 	return f;
 }
 
-TEST(event_for_the_armed_record)
+TEST(the_armed_record_raises_one_event)
 {
 	struct fx *f = armed_open();
 	struct gtu_hw_ring *ring;
@@ -291,7 +291,7 @@ TEST(event_for_the_armed_record)
 	CHECK_EQ(f->irqs[1], 2);		/* already written */
 }
 
-TEST(armed_before_the_job_starts)
+TEST(stream_events_may_be_armed_before_their_job_starts)
 {
 	struct fx *f = armed_open();
 	struct gtu_hw_desc s = fx_stream(f, 1000, 1024, 0, NULL);
@@ -308,7 +308,7 @@ TEST(armed_before_the_job_starts)
 	CHECK_EQ(f->irqs[1], 1);
 }
 
-TEST(armed_when_nothing_runs)
+TEST(arming_without_a_running_job_raises_an_event_immediately)
 {
 	struct fx *f = armed_open();
 	struct gtu_hw_desc s = fx_stream(f, 1000, 1024, 0, NULL);
@@ -328,7 +328,7 @@ TEST(armed_when_nothing_runs)
 	CHECK_EQ(f->irqs[1], 3);
 }
 
-TEST(a_stream_that_ends_before_its_record)
+TEST(jobs_that_end_before_their_record_raise_the_event)
 {
 	struct fx *f = armed_open();
 	struct gtu_hw_desc s = fx_stream(f, 1000, 1024, 0, NULL), d = fx_fill(f, 1 << 20);
@@ -349,7 +349,7 @@ TEST(a_stream_that_ends_before_its_record)
 	CHECK_EQ(f->irqs[1], 2);		/* only once */
 }
 
-TEST(two_arms_and_both_doorbells)
+TEST(each_doorbell_keeps_its_own_last_arm)
 {
 	struct fx *f = armed_open();
 	struct gtu_hw_ring *ring;

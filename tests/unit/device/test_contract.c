@@ -173,7 +173,7 @@ static uint64_t best_sum(uint64_t a, uint64_t b, unsigned log2)
 	return stored;
 }
 
-TEST(sums_of_costs)
+TEST(sums_of_costs_keep_subnormals_and_have_one_nan)
 {
 	/* subnormal numbers are kept, of operands and of sums */
 	CHECK_EQ(best_sum(1, 2, 2), 3);
@@ -208,7 +208,7 @@ static uint32_t add_f32(uint32_t a, uint32_t b)
 	return ((const uint32_t *)(record + 1))[GTU_WARP];
 }
 
-TEST(sums_of_secondaries)
+TEST(sums_of_secondaries_keep_subnormals_and_have_one_nan)
 {
 	CHECK_EQ(add_f32(1, 2), 3);
 	CHECK_EQ(add_f32(0x00800000, 0x80000001), 0x007fffff);
@@ -240,7 +240,7 @@ TEST(the_register_cycles_is_the_sum_of_all_jobs)
 }
 
 /* A build that reports real clocks: other cycles, and otherwise the same results. */
-TEST(real_clocks)
+TEST(a_build_with_real_clocks_reports_other_cycles)
 {
 	struct fx *f = fx_open(NULL, 1);
 	struct fx *g = fx_open(&(struct gtu_dev_config){ .caps_off = GTU_CAP_LOGICAL_CYCLES }, 1);
@@ -257,7 +257,7 @@ TEST(real_clocks)
 /* ---- INVALIDATE --------------------------------------------------------------------------------- */
 
 /* A job ends at the element where it finds its region revoked; the mailbox does not wait for the job. */
-TEST(invalidate_with_a_job_in_flight)
+TEST(a_revoked_region_ends_a_job_in_flight)
 {
 	struct fx *f = fx_open(NULL, 1);
 	struct gtu_hw_desc d = fx_fill(f, 1 << 20);
@@ -301,7 +301,7 @@ TEST(operations_and_options_may_be_absent)
 	CHECK_EQ(fx_do(f, &d, 0).status, GTU_CPL_OPERAND);
 }
 
-TEST(the_smallest_build)
+TEST(the_smallest_build_runs_a_job)
 {
 	struct fx *f = fx_open(&(struct gtu_dev_config){ .contexts = 1, .queues = 1, .ring_log2 = FX_RING_LOG2, .vectors = 1,
 							 .regions_log2 = FX_TABLE_LOG2, .event_rings = 1, .absent_units = 0x1f }, 1);

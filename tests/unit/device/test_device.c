@@ -57,7 +57,7 @@ TEST(seek_resumes_a_queue)
  * COPY through every kind of region, at unaligned offsets, in steps of any size: bytes, count and
  * cycles.
  */
-TEST(copy_through_all_regions)
+TEST(copies_are_exact_in_every_kind_of_region)
 {
 	uint64_t seed = 42, cycles = 0;
 	unsigned round;
@@ -97,7 +97,7 @@ TEST(copy_through_all_regions)
 	}
 }
 
-TEST(fill_patterns)
+TEST(fill_repeats_its_pattern_at_every_width)
 {
 	struct fx *f = fx_open(NULL, 3);
 	struct fx_buffer *b = fx_buffer(f, 8192);
@@ -118,7 +118,7 @@ TEST(fill_patterns)
 	}
 }
 
-TEST(every_status)
+TEST(errors_of_a_copy_have_their_status_and_operand)
 {
 	struct fx *f = fx_open(NULL, 5);
 	struct fx_buffer *a = fx_buffer(f, 4096), *b = fx_buffer(f, 4096), *gone = fx_buffer(f, 4096);
@@ -182,7 +182,7 @@ TEST(every_status)
 	CHECK_EQ(fx_reg(f, GTU_REG_ERROR, 4), 0);	/* user errors set no device error */
 }
 
-TEST(parameter_block)
+TEST(operands_in_a_parameter_block_are_used_and_checked)
 {
 	struct fx *f = fx_open(NULL, 5);
 	struct fx_buffer *a, *b;
@@ -456,7 +456,7 @@ TEST(reset_clears_all_state)
 	CHECK_EQ(fx_reg(f, GTU_REG_EPOCH, 4), 3);
 }
 
-TEST(aperture_regions)
+TEST(regions_of_the_aperture_must_lie_inside_it)
 {
 	struct fx *f = fx_open(&(struct gtu_dev_config){ .aperture_bytes = 65536 }, 5);
 	struct fx_buffer *a;

@@ -8,7 +8,7 @@
 
 static const struct gtu_hw_desc fence = { .opcode = GTU_OP_FENCE }, nop = { .opcode = GTU_OP_NOP };
 
-TEST(fence_after_a_rejected_job)
+TEST(a_fence_passes_after_a_rejected_job)
 {
 	const struct gtu_hw_desc bad = { .opcode = 0xff };
 	struct fx *f = fx_open_queues(2);
@@ -19,7 +19,7 @@ TEST(fence_after_a_rejected_job)
 	CHECK(fx_poll(f, 1, &c) && fx_poll(f, 0, &c));
 }
 
-TEST(fence_and_a_queue_that_is_reset)
+TEST(fences_stop_waiting_for_reset_or_disabled_queues)
 {
 	struct fx *f = fx_open_queues(2);
 	struct gtu_hw_desc s = fx_stream(f, 100000, 2, 0, NULL);
@@ -42,7 +42,7 @@ TEST(fence_and_a_queue_that_is_reset)
 	CHECK(fx_poll(f, 0, &c));
 }
 
-TEST(fence_and_a_queue_whose_fence_starts_later)
+TEST(a_fence_does_not_wait_for_another_fence)
 {
 	struct fx *f = fx_open_queues(3);
 	struct gtu_hw_ring *ring;
@@ -77,7 +77,7 @@ static struct gtu_hw_cpl limited(bool iru, uint64_t budget, uint32_t *ended)
 	return c;
 }
 
-TEST(limits_at_any_step_size)
+TEST(limits_hold_at_any_step_size)
 {
 	static const uint64_t budget[] = { 1 << 20, 100, 1 };
 	uint32_t ended;
@@ -95,7 +95,7 @@ TEST(limits_at_any_step_size)
 	}
 }
 
-TEST(very_large_limits)
+TEST(very_large_limits_end_no_job)
 {
 	struct fx *f = fx_open(NULL, 1);
 	struct gtu_hw_desc d = fx_fill(f, 64);
@@ -144,7 +144,7 @@ TEST(a_reset_frees_units)
 	CHECK_EQ(fx_reg(f, status, 4), 1);
 }
 
-TEST(state_of_a_queue)
+TEST(queue_state_reports_both_rings_and_the_state)
 {
 	const struct gtu_hw_desc bad = { .opcode = 0xff, .reserved0 = 1 };
 	struct fx *f = fx_open_queues(2);
@@ -169,7 +169,7 @@ static void unmap(struct fx *f, const void *at)
 			fx_buffer_free(&f->buffer[i]);
 }
 
-TEST(a_completion_ring_without_memory)
+TEST(an_unmapped_completion_ring_puts_its_queue_in_error)
 {
 	struct fx *f = fx_open_queues(2);
 	const uint64_t n = 1;
@@ -181,7 +181,7 @@ TEST(a_completion_ring_without_memory)
 	CHECK_EQ(fx_reg(f, GTU_REG_MBOX_RESULT(2), 8), GTU_QUEUE_E_DMA);
 }
 
-TEST(a_region_table_without_memory)
+TEST(an_unmapped_region_table_ends_jobs_with_dma_errors)
 {
 	struct fx *f = fx_open(NULL, 1);
 	struct gtu_hw_desc d = fx_fill(f, 64);
@@ -194,7 +194,7 @@ TEST(a_region_table_without_memory)
 	CHECK(c.status == GTU_CPL_DMA && c.operand == 1);
 }
 
-TEST(a_stream_without_its_ring)
+TEST(unmapped_rings_end_their_stream_with_a_dma_error)
 {
 	struct fx *f = fx_open(NULL, 1);
 	struct gtu_hw_ring *ring;
@@ -311,7 +311,7 @@ TEST(queues_of_a_context_take_turns)
 	CHECKF(ended[0] > 3 && ended[1] > 3 && ended[2] > 3, "%u, %u and %u of 12 jobs", ended[0], ended[1], ended[2]);
 }
 
-TEST(events_of_disabled_queues_and_late_rings)
+TEST(pending_events_wait_for_rings_and_end_with_queues)
 {
 	struct fx *f = fx_open(NULL, 1);
 	unsigned before;
@@ -333,7 +333,7 @@ TEST(events_of_disabled_queues_and_late_rings)
 	CHECK_EQ(f->irqs[1], before);
 }
 
-TEST(halves_of_registers)
+TEST(read_only_registers_ignore_writes_and_latches_expire)
 {
 	struct fx *f = fx_open(NULL, 1);
 	const uint64_t caps = fx_reg(f, GTU_REG_CAPS, 8), result = fx_reg(f, GTU_REG_MBOX_RESULT(1), 8);
@@ -353,7 +353,7 @@ TEST(halves_of_registers)
 	CHECK(caps && caps != 5 && caps >> 32 != 5 && result != 5);
 }
 
-TEST(errors_of_registers)
+TEST(register_errors_give_the_offset_until_cleared)
 {
 	struct fx *f = fx_open(NULL, 1);
 
@@ -368,7 +368,7 @@ TEST(errors_of_registers)
 	CHECK_EQ(fx_reg(f, GTU_REG_ERROR_INFO, 8), 0);
 }
 
-TEST(last_register_of_the_page)
+TEST(the_last_register_of_the_page_is_readable)
 {
 	struct fx *f = fx_open(NULL, 1);
 
@@ -377,7 +377,7 @@ TEST(last_register_of_the_page)
 	CHECK_EQ(fx_reg(f, GTU_BAR_REGS_SIZE - 4, 4) & 0xff, 0x5a);
 }
 
-TEST(doorbell_in_halves)
+TEST(a_doorbell_in_halves_takes_effect_at_the_second)
 {
 	struct fx *f = fx_open(NULL, 1);
 	struct gtu_hw_cpl c;
@@ -390,7 +390,7 @@ TEST(doorbell_in_halves)
 	CHECK(fx_poll(f, 0, &c));
 }
 
-TEST(bytes_of_the_aperture)
+TEST(a_byte_of_the_aperture_can_be_written_alone)
 {
 	struct fx *f = fx_open(NULL, 1);
 
@@ -429,7 +429,7 @@ TEST(a_completion_has_no_bytes_of_its_predecessor)
 	CHECK(!c.reserved && !c.reserved1 && !c.reserved2);
 }
 
-TEST(order_of_checks)
+TEST(operands_are_checked_before_their_regions)
 {
 	struct fx *f = fx_open(NULL, 1);
 	struct gtu_hw_desc d = { .opcode = GTU_OP_FILL, .param = 3 };

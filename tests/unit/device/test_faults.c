@@ -57,7 +57,7 @@ TEST(corruption_starts_at_the_given_completion_and_depends_on_the_seed)
  * A function-level reset with power loss: random aperture contents, a new epoch sequence. RESET
  * does neither.
  */
-TEST(power_loss)
+TEST(only_a_power_loss_overwrites_aperture_and_epoch)
 {
 	struct fx *f = fx_open(NULL, 1);
 	uint64_t at, same = 0;
@@ -128,7 +128,7 @@ TEST(events_name_wrong_queues)
 	CHECK_EQ(f->irqs[1], SLOTS);
 }
 
-TEST(an_invalidate_that_never_completes)
+TEST(a_stuck_invalidate_keeps_the_mailbox_busy_until_reset)
 {
 	struct fx *f = fx_open(NULL, 1);
 	const uint64_t arg[2] = { 0, 3 };
@@ -148,7 +148,7 @@ TEST(an_invalidate_that_never_completes)
 	fx_command(f, GTU_MBOX_NOP, 0, NULL);
 }
 
-TEST(a_query_that_never_completes)
+TEST(a_stuck_query_keeps_the_mailbox_busy_until_reset)
 {
 	struct fx *f = fx_open(NULL, 1);
 	const uint64_t queue = 0, region[2] = { 0, 3 };
@@ -162,8 +162,8 @@ TEST(a_query_that_never_completes)
 	fx_command(f, GTU_MBOX_NOP, 0, NULL);
 }
 
-/* Refused commands change nothing: those from the second on, or every second one. */
-TEST(commands_that_are_refused)
+/* The device refuses the commands from the second on, or every second one. */
+TEST(refused_commands_change_nothing)
 {
 	struct fx *f = fx_open(NULL, 1);
 	const uint64_t queue = 0, context = 1;
@@ -192,7 +192,7 @@ TEST(commands_that_are_refused)
 	}
 }
 
-TEST(false_counters_of_a_context)
+TEST(false_counters_start_at_the_given_command)
 {
 	struct fx *f = fx_open(NULL, 1);
 	const uint64_t context = 0;
@@ -204,7 +204,7 @@ TEST(false_counters_of_a_context)
 	CHECK_EQ(gtu_dev_read(f->dev, 0, GTU_REG_MBOX_RESULT(2), 8), UINT64_MAX);
 }
 
-TEST(late_status)
+TEST(a_late_status_delays_the_step_of_a_completion)
 {
 	const struct gtu_hw_desc nop = { .opcode = GTU_OP_NOP };
 	struct fx *f = fx_open(NULL, 1);
@@ -217,7 +217,7 @@ TEST(late_status)
 	CHECK((to.tv_sec - from.tv_sec) * 1000000000 + to.tv_nsec - from.tv_nsec >= 500000);
 }
 
-TEST(a_reset_that_never_completes)
+TEST(a_stuck_reset_leaves_the_device_not_ready)
 {
 	struct fx *f = fx_open(NULL, 1);
 

@@ -349,7 +349,7 @@ static void attack(struct world *w, enum gtu_bug bug)
 	report(w);
 }
 
-TEST(random_descriptors_under_rewriting)
+TEST(random_descriptors_cause_no_access_outside_regions)
 {
 	static struct world w;
 	const char *jobs = getenv("GTU_HOSTILE_JOBS"), *seed = getenv("GTU_SEED");

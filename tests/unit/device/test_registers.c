@@ -6,7 +6,7 @@
 #include "firmware-model/device/gtu_units.h"
 #include "tests/unit/fixture.h"
 
-TEST(identity_and_reset_values)
+TEST(registers_have_their_identity_and_reset_values)
 {
 	struct fx *f = fx_open(NULL, 1);
 
@@ -48,7 +48,7 @@ TEST(excluded_units_are_absent)
  * An operation that the specification defines and this build lacks completes with ABSENT, for every
  * unit.
  */
-TEST(absent_is_not_unknown)
+TEST(absent_operations_complete_with_absent_not_opcode)
 {
 	static const uint8_t known[] = { GTU_OP_SCU_BITMASK, GTU_OP_SCU_EXPAND, GTU_OP_IRU_STREAM, GTU_OP_PEG_STREAM, GTU_OP_WVR_STREAM };
 	const struct gtu_dev_config none = { .absent_units = 0x1f };
@@ -77,7 +77,7 @@ TEST(a_unit_may_lack_operations)
 	CHECK_EQ(fx_do(f, &d, 0).status, GTU_CPL_OPERAND);
 }
 
-TEST(a_unit_that_no_software_knows)
+TEST(an_unknown_unit_has_a_page_with_its_identity)
 {
 	const struct gtu_dev_config config = { .unknown_unit = true };
 	const uint32_t page = (GTU_UNIT_COUNT + 1) * GTU_PAGE;
@@ -94,7 +94,7 @@ TEST(a_unit_that_no_software_knows)
 	CHECK_EQ(fx_reg(f, GTU_REG_ERROR, 4), GTU_ERROR_REGISTER);
 }
 
-TEST(no_aperture)
+TEST(accesses_of_an_absent_aperture_are_register_errors)
 {
 	const struct gtu_dev_config config = { .no_aperture = true };
 	struct fx *f = fx_open(&config, 1);
@@ -105,7 +105,7 @@ TEST(no_aperture)
 	CHECK_EQ(fx_reg(f, GTU_REG_ERROR, 4), GTU_ERROR_REGISTER);
 }
 
-TEST(wide_registers_in_halves)
+TEST(reading_the_low_half_latches_the_high_half)
 {
 	struct fx *f = fx_open(NULL, 1);
 
@@ -289,7 +289,7 @@ TEST(a_rejected_parameter_is_named_with_its_limits)
 	CHECKF(strstr(why, "is 5000: it must be a multiple of 128, at least "), "%s", why);
 }
 
-TEST(registers_of_every_page)
+TEST(every_page_is_readable_but_lacks_its_last_register)
 {
 	static const struct gtu_dev_config build[] = { { 0 }, { .absent_units = 0x1f }, { .unknown_unit = 1 } };
 	unsigned i, offset, size, write;

@@ -52,7 +52,7 @@ static bool is_copied(const struct gtu_graph *g, const char *path)
  * Other users change a container after it was checked, while algorithms write to arrays by its
  * targets. The graph does not see the change.
  */
-TEST(container_changed_by_others)
+TEST(changes_by_other_users_do_not_reach_a_graph)
 {
 	const char *path = in_tmp("shared.gtu");
 	struct gtu_graph *g = open_large(path, true), *out;
@@ -79,7 +79,7 @@ TEST(container_changed_by_others)
 }
 
 /* A program of the same user changes a mapped container after its check: no write is out of bounds. */
-TEST(mapped_container_changed)
+TEST(changes_of_a_mapped_container_are_reported)
 {
 	const char *path = in_tmp("mapped.gtu");
 	struct gtu_graph *g = open_large(path, false), *out;
@@ -93,8 +93,7 @@ TEST(mapped_container_changed)
 	unlink(path);
 }
 
-/* The header in the file is not read again: its offsets were checked once. */
-TEST(header_changed_after_check)
+TEST(a_header_is_not_read_again_after_its_check)
 {
 	const char *path = in_tmp("header.gtu");
 	struct gtu_graph *g = open_large(path, false);
@@ -106,7 +105,7 @@ TEST(header_changed_after_check)
 }
 
 /* A small container is read: truncating it does not end the process by SIGBUS. */
-TEST(small_container_truncated_while_open)
+TEST(a_truncated_small_container_keeps_its_open_graph)
 {
 	const char *path = in_tmp("small.gtu");
 	struct gtu_graph *a = make(GTU_WEIGHT_U32, 4, 5), *g;

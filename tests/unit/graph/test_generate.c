@@ -95,7 +95,7 @@ TEST(weights_depend_on_seed)
 	CHECK(memcmp(a->weight, b->weight, a->m * 4));
 }
 
-TEST(random_weights_in_range_and_symmetric)
+TEST(random_weights_are_in_range_and_symmetric)
 {
 	struct gtu_graph *g = generate((struct gtu_generate_options){
 		.kind = GTU_GEN_DELAUNAY, .n = 2000, .seed = 3, .random_weights = 10 });
@@ -116,7 +116,7 @@ TEST(random_weights_in_range_and_symmetric)
 		CHECKF(fabs((double)count[v] / (double)g->m - 0.1) < 0.02, "weight %" PRIu64 ": %" PRIu64, v, count[v]);
 }
 
-TEST(kronecker_skew)
+TEST(kronecker_graphs_have_the_expected_hub_and_loops)
 {
 	const uint32_t scale = 14;
 	struct gtu_graph *g = generate((struct gtu_generate_options){
@@ -165,7 +165,7 @@ TEST(permutation_is_bijective)
 	}
 }
 
-TEST(uniform_degrees)
+TEST(degrees_of_uniform_graphs_have_the_expected_variance)
 {
 	struct gtu_graph *g = generate((struct gtu_generate_options){
 		.kind = GTU_GEN_UNIFORM, .n = 20000, .degree = 16, .seed = 5, .directed = 1 });
@@ -179,7 +179,7 @@ TEST(uniform_degrees)
 	CHECKF(fabs(variance - 16) < 1, "variance %g", variance);
 }
 
-TEST(powerlaw_exponent)
+TEST(power_law_degrees_have_the_given_exponent)
 {
 	struct gtu_graph *g = generate((struct gtu_generate_options){
 		.kind = GTU_GEN_POWERLAW, .n = 200000, .degree = 16, .exponent = 2.5, .seed = 5 });
@@ -271,7 +271,7 @@ static void check_delaunay(uint64_t n, uint64_t seed)
 		       faces, hull);
 }
 
-TEST(delaunay_empty_circumcircles)
+TEST(delaunay_triangles_have_empty_circumcircles)
 {
 	uint64_t n, seed;
 
@@ -294,7 +294,7 @@ static uint64_t edges_between(const uint32_t *xy, uint64_t n)
 }
 
 /* Collinear points, lattices (every circle through four points), and the corners of the range. */
-TEST(delaunay_degenerate_points)
+TEST(delaunay_triangulates_collinear_points_and_lattices)
 {
 	static const uint32_t line[][2] = { { 1, 0 }, { 0, 1 }, { 1, 1 }, { 3, 7 } };
 	const uint32_t top = (1u << 28) - 1;
@@ -320,7 +320,7 @@ TEST(delaunay_degenerate_points)
 	CHECK_EQ(edges_between(corners, 5), 8);
 }
 
-TEST(delaunay_connected_mean_degree)
+TEST(delaunay_graphs_are_connected_with_mean_degree_6)
 {
 	struct gtu_graph *g = generate((struct gtu_generate_options){ .kind = GTU_GEN_DELAUNAY, .n = 100000 });
 	struct gtu_graph_stat s = measure(g);
@@ -330,7 +330,7 @@ TEST(delaunay_connected_mean_degree)
 	CHECKF(g->m / 2 <= 3 * g->n - 6 && s.mean_degree > 5.98, "mean degree %g", s.mean_degree);
 }
 
-TEST(planar_and_road_degree_and_connectivity)
+TEST(planar_and_road_graphs_are_connected_at_every_degree)
 {
 	static const double degrees[] = { 2, 2.6, 3.3, 4.9, 5.5 };
 
@@ -357,7 +357,7 @@ TEST(planar_and_road_degree_and_connectivity)
 	}
 }
 
-TEST(fem3d_stencil)
+TEST(fem3d_has_the_degrees_of_a_27_point_stencil)
 {
 	struct gtu_graph *g = generate((struct gtu_generate_options){
 		.kind = GTU_GEN_FEM3D, .n = 8000 * 4, .unknowns = 4 });
@@ -374,7 +374,7 @@ TEST(fem3d_stencil)
 	CHECKF(fabs(s.mean_degree - 97) < 0.5, "mean degree %g", s.mean_degree);
 }
 
-TEST(invalid_options_rejected)
+TEST(invalid_options_are_refused)
 {
 	static const struct gtu_generate_options wrong[] = {
 		{ .kind = GTU_GENERATORS, .n = 5 },
@@ -407,7 +407,7 @@ static int stop_at(void *user, const char *what, uint64_t done, uint64_t total)
 	return (*left)-- <= 0;
 }
 
-TEST(generators_cancelable)
+TEST(every_generator_can_be_canceled)
 {
 	struct gtu_graph *g;
 	int after;
@@ -422,11 +422,8 @@ TEST(generators_cancelable)
 		}
 }
 
-/*
- * The parallel builder gives the same graph as the serial one, for lists below and above the
- * sorting threshold.
- */
-TEST(parallel_build)
+/* Lists below and above the sorting threshold. */
+TEST(the_parallel_builder_equals_the_serial_one)
 {
 	const uint64_t n = 1200, pairs = 60000, base = 5;
 	uint64_t *from = test_alloc(pairs, 8), *to = test_alloc(pairs, 8), state = 3, e, m, *row, both;
@@ -475,8 +472,8 @@ static void check_transpose(uint64_t n, uint64_t m)
 	gtu_graph_close(t);
 }
 
-/* The parallel transpose equals the serial one, and reports a graph that has changed since its check; also of several blocks. */
-TEST(parallel_transpose)
+/* Also of several blocks; a graph that has changed since its check is reported. */
+TEST(the_parallel_transpose_equals_the_serial_one)
 {
 	check_transpose(1200, 60000);
 	check_transpose(200000, 60000);

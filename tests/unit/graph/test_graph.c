@@ -117,7 +117,7 @@ static void list_edges(const struct random_graph *r, bool both, bool turned)
 	sort_list();
 }
 
-TEST(build_sorted_csr)
+TEST(a_graph_built_from_edges_has_sorted_lists)
 {
 	static struct random_graph r;
 	uint64_t seed;
@@ -138,7 +138,7 @@ TEST(build_sorted_csr)
 	}
 }
 
-TEST(transpose_and_symmetrize)
+TEST(transpose_and_symmetrize_match_a_sorted_edge_list)
 {
 	static struct random_graph r;
 	struct gtu_graph *g, *t, *s;
@@ -176,7 +176,7 @@ TEST(transpose_and_symmetrize)
 }
 
 /* All numbering methods (dense, with gaps, sparse), compared with a linear search. */
-TEST(id_map_ascending)
+TEST(an_id_map_numbers_ids_in_ascending_order)
 {
 	static const uint64_t spans[] = { 30, 1000, 1ull << 24, 1ull << 40, GTU_ID_LIMIT - 1 };
 	uint64_t seed, i, state, ids[2][MOST], found;
@@ -214,7 +214,7 @@ TEST(id_map_ascending)
 	}
 }
 
-TEST(measure)
+TEST(measure_counts_loops_duplicates_and_components)
 {
 	static struct random_graph r;
 	static uint64_t label[200];
@@ -266,7 +266,7 @@ TEST(measure)
 	}
 }
 
-TEST(invalid_edges_rejected)
+TEST(invalid_edges_are_refused)
 {
 	uint64_t src[] = { 0, 1 }, dst[] = { 1, 2 };
 	struct gtu_graph *g;
@@ -281,8 +281,8 @@ TEST(invalid_edges_rejected)
 	gtu_graph_close(NULL);
 }
 
-/* Arrays on the stack: a wrapped graph, and each violated precondition. */
-TEST(wrap_without_copy)
+/* Arrays on the stack: a wrapped graph, and one with a target that is not a vertex. */
+TEST(a_wrapped_graph_uses_the_arrays_of_its_caller)
 {
 	uint64_t row[] = { 0, 2, 3, 4 }, hops[3], ids[] = { 10, 20, 40 }, v;
 	_Alignas(8) uint32_t col[] = { 1, 2, 2, 0 };

@@ -21,7 +21,7 @@
 #include "libruntime/support/clock.h"
 #include "container_bed.h"
 
-TEST(round_trip)
+TEST(a_saved_container_opens_to_the_same_graph)
 {
 	static const uint32_t weights[] = { GTU_WEIGHT_NONE, GTU_WEIGHT_U32, GTU_WEIGHT_F32, GTU_WEIGHT_F64 };
 	const char *path = in_tmp("kinds.gtu");
@@ -58,7 +58,7 @@ static void through_compressed(const struct gtu_graph *a, uint64_t *bytes)
 	CHECK(!(b->flags & GTU_GRAPH_COMPRESSED));
 }
 
-TEST(compressed_round_trip)
+TEST(a_compressed_container_opens_to_the_same_graph)
 {
 	static const uint32_t weights[] = { GTU_WEIGHT_NONE, GTU_WEIGHT_U32, GTU_WEIGHT_F32, GTU_WEIGHT_F64 };
 	struct gtu_graph *a;
@@ -80,7 +80,7 @@ static struct gtu_graph given(uint64_t n, const uint64_t *row, const uint32_t *c
 	return g;
 }
 
-TEST(compressed_list_lengths_and_orders)
+TEST(compression_keeps_lists_of_any_length_and_order)
 {
 	/* around the 256 entries of a piece, and around powers of two of the vertices */
 	static const uint64_t degrees[] = { 0, 1, 2, 31, 33, 255, 256, 257, 511, 512, 513, 5000 };
@@ -119,8 +119,7 @@ TEST(compressed_list_lengths_and_orders)
 	through_compressed(&g, &bytes);
 }
 
-/* The greatest vertices with 32 bits. */
-TEST(compressed_32_bit_entries)
+TEST(compression_encodes_the_greatest_32_bit_vertices)
 {
 	const uint64_t n = 1ull << 32, row_bytes = (n + 1) * 8;
 	uint64_t *row = mmap(NULL, row_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -145,7 +144,7 @@ TEST(compressed_32_bit_entries)
 	munmap(row, row_bytes);
 }
 
-TEST(ids_round_trip)
+TEST(a_container_keeps_the_ids_of_vertices)
 {
 	const char *text = in_tmp("ids.txt"), *path = in_tmp("ids.gtu");
 	struct gtu_graph *a, *b;
@@ -272,8 +271,8 @@ static void open_huge(uint64_t n, uint64_t m, uint32_t edge_bytes)
 	unlink(path);
 }
 
-TEST(open_billion_edges_without_copy) { open_huge(30000000, 1000000000, 8); }
-TEST(open_more_than_2_32_edges) { open_huge(1000, (1ull << 32) + 1000, 4); }
+TEST(a_billion_edges_open_without_a_copy) { open_huge(30000000, 1000000000, 8); }
+TEST(a_graph_of_more_than_2_32_edges_opens) { open_huge(1000, (1ull << 32) + 1000, 4); }
 
 /* Write a modified header, then open or check the file. */
 static int try_header(const char *path, const struct gtu_container_header *h)
@@ -340,10 +339,10 @@ static void check_headers(int compressed)
 	}
 }
 
-TEST(corrupt_header) { check_headers(0); }
-TEST(corrupt_compressed_header) { check_headers(1); }
+TEST(corrupt_headers_are_refused) { check_headers(0); }
+TEST(corrupt_headers_of_compressed_graphs_are_refused) { check_headers(1); }
 
-TEST(corrupt_sections_detected)
+TEST(corrupt_sections_are_reported)
 {
 	const char *path = in_tmp("damage.gtu");
 	struct gtu_graph *a = make(GTU_WEIGHT_U32, 4, 5), *g, *out;
@@ -385,7 +384,7 @@ static void forge_sum(const char *path, struct gtu_container_header *h)
 	close(fd);
 }
 
-TEST(corrupt_compressed_edges)
+TEST(corrupt_compressed_edges_give_no_target_out_of_range)
 {
 	const char *path = in_tmp("damage.gtu");
 	struct gtu_graph *a = make(GTU_WEIGHT_U32, 4, 5), *g;
@@ -435,7 +434,7 @@ static int stop_decoding(void *user, const char *what, uint64_t done, uint64_t t
 	return !strcmp(what, "decoding");
 }
 
-TEST(decoding_cancelable)
+TEST(opening_a_compressed_container_can_be_canceled)
 {
 	const struct gtu_progress stop = { stop_decoding, NULL };
 	const char *path = in_tmp("stop.gtu");
@@ -446,8 +445,7 @@ TEST(decoding_cancelable)
 	CHECK(strstr(err.text, "opening"));
 }
 
-/* An edge section with a wrong checksum is refused before anything is decoded. */
-TEST(damaged_compressed_container)
+TEST(a_wrong_checksum_is_refused_before_decoding)
 {
 	const char *path = in_tmp("damage.gtu");
 	struct gtu_graph *a = make(GTU_WEIGHT_NONE, 4, 5), *g;
@@ -464,8 +462,7 @@ TEST(damaged_compressed_container)
 	CHECKF(strstr(err.text, "the edge section is damaged"), "%s", err.text);
 }
 
-/* The memory ceiling applies before the edges are decoded. */
-TEST(memory_ceiling)
+TEST(the_memory_ceiling_applies_before_edges_are_decoded)
 {
 	const char *path = in_tmp("ceiling.gtu");
 	struct gtu_graph *a = make(GTU_WEIGHT_NONE, 4, 5), *g;
@@ -480,7 +477,7 @@ TEST(memory_ceiling)
 	gtu_graph_close(g);
 }
 
-TEST(truncated_container)
+TEST(truncated_containers_are_refused)
 {
 	const char *path = in_tmp("short.gtu");
 	struct gtu_graph *a = make(GTU_WEIGHT_NONE, 4, 5), *g;
@@ -533,7 +530,7 @@ TEST(canceled_save_keeps_old_file)
 	check_equal(b, g);
 }
 
-TEST(full_disk)
+TEST(a_full_disk_leaves_the_old_file)
 {
 	struct gtu_graph *a = make(GTU_WEIGHT_NONE, 4, 5), *b = make(GTU_WEIGHT_NONE, 4, 6);
 	const char *folder = in_tmp("full");
@@ -587,8 +584,8 @@ static void *save_with_failures(void *arg)
 	return NULL;
 }
 
-/* An error after the space was allocated, as of a disk, leaves the old file. */
-TEST(disk_error)
+/* The writes fail after the space was allocated. */
+TEST(a_disk_error_leaves_the_old_file)
 {
 	struct gtu_graph *a = make(GTU_WEIGHT_NONE, 4, 5), *b = make(GTU_WEIGHT_NONE, 4, 6);
 	const char *folder = in_tmp("error");
@@ -613,7 +610,7 @@ TEST(disk_error)
 	}
 }
 
-TEST(unsuitable_names)
+TEST(unsuitable_names_of_files_are_refused)
 {
 	struct gtu_graph *a = make(GTU_WEIGHT_NONE, 4, 5);
 

@@ -31,7 +31,7 @@ static const char *names_of(const struct gtu_graph *g)
 	return text;
 }
 
-TEST(names_in_order_of_occurrence)
+TEST(named_vertices_are_numbered_by_first_occurrence)
 {
 	struct gtu_graph *g = open_graph(file_of("a.txt", "# friends\nbob alice 3\nalice,7\t4\n\n\303\251 bob 5\n"), &with_names);
 	uint64_t v;
@@ -54,7 +54,7 @@ TEST(no_line_is_a_header)
 	CHECK(!strcmp(names_of(open_graph(file_of("b.txt", "2 1\n1 2\n"), &with_names)), "2 1 "));
 }
 
-TEST(many_names)
+TEST(each_of_20000_names_finds_its_vertex)
 {
 	const char *path = in_tmp("many.txt");
 	FILE *f = fopen(path, "w");
@@ -124,7 +124,7 @@ TEST(invalid_names_report_position)
 }
 
 /* Set a word of the name section, without and with a checksum that matches. */
-TEST(damaged_names)
+TEST(damaged_names_are_reported)
 {
 	struct gtu_graph *g = open_graph(file_of("a.txt", "bob alice\nalice carol\n"), &with_names), *bad;
 	const char *path = in_tmp("a.gtu");

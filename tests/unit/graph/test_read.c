@@ -138,7 +138,7 @@ static const struct good goods[] = {
 	       "<default>1</default></edge></graph></key></graphml>", "d 0:1 1:", { 0 } },
 };
 
-TEST(text_formats)
+TEST(each_text_format_is_read_as_the_expected_graph)
 {
 	char found[500];
 
@@ -228,7 +228,7 @@ TEST(invalid_files_report_position)
 	CHECK(!load("a.bin", "\0\1\2", 3, NULL, NULL) && strstr(err.text, "the format is unknown"));
 }
 
-TEST(invalid_line_number)
+TEST(errors_report_the_line_number_in_a_large_file)
 {
 	char *big = test_alloc(20000000, 1), says[100];
 	size_t at = 0;
@@ -253,7 +253,7 @@ static void put(struct bytes *b, uint64_t value, int size)
 	b->size += (size_t)size;
 }
 
-TEST(gap_serialized)
+TEST(gap_serialized_graphs_are_read_and_checked)
 {
 	static const uint32_t edges[] = { 1, 2, 0, 1 };
 	static const uint64_t rows[] = { 0, 2, 3, 4 };
@@ -276,7 +276,7 @@ TEST(gap_serialized)
 	CHECK(!load("a.sg", sg.data, sg.size, NULL, NULL) && strstr(err.text, "needs"));
 }
 
-TEST(emogi_bel)
+TEST(emogi_files_are_read_and_checked)
 {
 	static const uint64_t rows[] = { 0, 2, 3, 3 }, edges[] = { 2, 1, 0 };
 	struct bytes col = { .size = 0 }, dst = { .size = 0 }, val = { .size = 0 };
@@ -304,7 +304,7 @@ TEST(emogi_bel)
 }
 
 /* The name of a graph need not be an existing file. */
-TEST(emogi_file_names)
+TEST(an_emogi_graph_is_named_without_its_suffix)
 {
 	char path[500], name[500];
 	struct gtu_graph *g;
@@ -323,7 +323,7 @@ TEST(emogi_file_names)
 	CHECK(g->n == 2 && g->m == 1 && gtu_graph_target(g, 0) == 1);
 }
 
-TEST(ldbc_companion_files)
+TEST(ldbc_files_are_read_with_their_companion_files)
 {
 	struct gtu_companion p = { ".properties", "graph.x.directed = false\n", 25, NULL };
 	struct gtu_companion v = { ".v", "30\n10\n20\n40\n", 12, &p };
@@ -350,7 +350,7 @@ TEST(ldbc_companion_files)
 	CHECK(!load("x.e", "1 2\n", 4, NULL, &v) && strstr(err.text, "1 of its 3 vertices are listed twice"));
 }
 
-TEST(bvgraph_missing_properties)
+TEST(a_bvgraph_without_properties_is_refused)
 {
 	struct gtu_companion none = { ".offsets", "x", 1, NULL };
 
@@ -362,7 +362,7 @@ TEST(bvgraph_missing_properties)
 }
 
 /* A sparse matrix may be mostly empty. */
-TEST(declared_vertices_limit)
+TEST(declared_vertices_have_a_limit)
 {
 	struct gtu_graph *g;
 
@@ -372,7 +372,7 @@ TEST(declared_vertices_limit)
 	CHECKF(strstr(err.text, "16777217 declared vertices"), "%s", err.text);
 }
 
-TEST(damage_reported_with_path)
+TEST(damage_is_reported_with_the_path)
 {
 	char path[500], said[600];
 	struct gtu_graph *g = text("inner.txt", "1 2\n2 3\n", NULL);
@@ -451,7 +451,7 @@ static int open_bytes(const char *name, const void *data, size_t size, struct gt
 }
 
 /* A few kilobytes must not expand to gigabytes, whether as one line or as many. */
-TEST(expansion_limits)
+TEST(expansion_of_compressed_files_is_limited)
 {
 	static char text[1 << 20];
 	const size_t bound = ZSTD_compressBound(sizeof(text)), pieces = 160;
@@ -488,7 +488,7 @@ TEST(expansion_limits)
 	free(packed);
 }
 
-TEST(compressed_files)
+TEST(compressed_files_are_read_and_damage_is_reported)
 {
 	static char plain[400000];
 	static uint8_t packed[800000];
@@ -517,7 +517,7 @@ TEST(compressed_files)
 	}
 }
 
-TEST(unopenable_paths)
+TEST(paths_that_cannot_be_opened_are_reported)
 {
 	struct gtu_graph *g;
 
@@ -545,11 +545,8 @@ TEST(numbers_match_strtod)
 	}
 }
 
-/*
- * A carriage return without newline is detected at every window boundary; CRLF is just an end of
- * line.
- */
-TEST(carriage_returns_at_window_boundaries)
+/* CRLF is just an end of line. */
+TEST(lone_carriage_returns_are_refused_at_window_boundaries)
 {
 	static char big[(2 << 20) + 100];
 	struct gtu_graph *g;
@@ -575,7 +572,7 @@ static int stop_reading(void *user, const char *what, uint64_t done, uint64_t to
 	return 1;
 }
 
-TEST(reading_cancelable)
+TEST(reading_can_be_canceled)
 {
 	const struct gtu_progress stop = { stop_reading, NULL };
 	static char plain[400000];

@@ -135,7 +135,7 @@ TEST(graphml_and_graph_tool_agree)
  * "Graph has 14 nodes and 53 directed edges for degree: 3", after self-loops and duplicates are
  * dropped.
  */
-TEST(gap_loader_tests)
+TEST(gap_test_graphs_have_the_counts_of_its_loader)
 {
 	static const char *const files[] = { "4.el", "4.wel", "4.gr", "4.graph", "4.mtx", "4w.graph", "4w.mtx" };
 	const struct gtu_read_options simplify = { .simplify = 1 };

@@ -197,7 +197,7 @@ static void check_edges(const char *what, uint64_t n, uint64_t m, const uint64_t
 			}
 }
 
-TEST(small_graphs)
+TEST(small_graphs_are_read_back_equal)
 {
 	const uint64_t a[] = { 0, 1, 2, 0 }, b[] = { 1, 2, 0, 2 }, loop[] = { 0, 0, 0 };
 
@@ -212,7 +212,7 @@ TEST(small_graphs)
 }
 
 /* First lines that look like headers: "n m" with m lines following and a matching n. */
-TEST(header_like_first_lines)
+TEST(first_edges_like_headers_are_not_misread)
 {
 	const uint64_t src[] = { 3, 0, 1, 2, 3 }, dst[] = { 4, 1, 2, 3, 0 };
 	const uint64_t to[] = { 1, 1 }, from[] = { 2, 0 };
@@ -229,7 +229,7 @@ TEST(header_like_first_lines)
 	CHECK(!files_in(place));
 }
 
-TEST(random_graphs)
+TEST(random_graphs_are_read_back_equal)
 {
 	uint64_t seed = 11, src[400], dst[400];
 
@@ -249,7 +249,7 @@ TEST(random_graphs)
 }
 
 /* Generated graphs larger than the output buffer. */
-TEST(generated_graphs)
+TEST(generated_graphs_are_read_back_equal)
 {
 	for (uint32_t kind = 0; kind < GTU_GENERATORS; kind++)
 		for (uint32_t directed = 0; directed < 2; directed++) {
@@ -294,7 +294,7 @@ static void adapted(const struct gtu_graph *g, unsigned f, const char *why, uint
 	CHECK_EQ(!!back->weight_type, weighted);
 }
 
-TEST(adapt)
+TEST(adapt_changes_what_the_format_cannot_hold)
 {
 	const uint64_t src[] = { 0, 1, 2 }, dst[] = { 1, 2, 0 };
 	const uint32_t weight[] = { 5, 6, 7 };
@@ -324,7 +324,7 @@ static void not_written(const struct gtu_graph *g, unsigned f, int code, const c
 	CHECK(!files_in(place));
 }
 
-TEST(not_adaptable)
+TEST(unsuitable_graphs_are_refused_even_with_adapt)
 {
 	const uint64_t src[] = { 0, 1 }, dst[] = { 1, 1 };
 	double weight[] = { 0.5, NAN };
@@ -350,8 +350,8 @@ TEST(not_adaptable)
 	not_written(&lopsided, SG, GTU_ERR_INPUT, "7");
 }
 
-/* Unsorted lists come back sorted if the format writes an undirected edge once. */
-TEST(unsorted_lists)
+/* The format writes an undirected edge once. */
+TEST(unsorted_lists_come_back_sorted)
 {
 	uint64_t row[] = { 0, 2, 4, 6 };
 	uint32_t col[] = { 2, 1, 0, 2, 1, 0 }, sorted[] = { 1, 2, 0, 2, 0, 1 };
@@ -372,11 +372,8 @@ static int stop(void *user, const char *what, uint64_t done, uint64_t total)
 	return !strcmp(what, "writing");
 }
 
-/*
- * Invalid names, a full disk, a cancellation: existing files stay unchanged, and no new ones
- * remain.
- */
-TEST(unwritable_files)
+/* Invalid names, a full disk, a cancellation. */
+TEST(a_failed_write_leaves_no_file)
 {
 	struct gtu_graph *g = generate((struct gtu_generate_options){
 		.kind = GTU_GEN_UNIFORM, .n = 100000, .seed = 1, .directed = 1, .random_weights = 9 });
@@ -410,7 +407,7 @@ TEST(unwritable_files)
 }
 
 /* A .val file of an earlier graph is not read as this one's weights. */
-TEST(emogi_stale_weights)
+TEST(an_emogi_write_is_refused_beside_stale_weights)
 {
 	const uint64_t src[] = { 0 }, dst[] = { 1 };
 	struct gtu_graph *g = from_edges(2, 1, src, dst, GTU_DIRECTED, 4);

@@ -11,8 +11,7 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-/* The sanitizer keeps no second stack for each of a thousand warps. */
-TEST(one_stack_a_program)
+TEST(the_sanitizer_keeps_no_second_stack_for_warps)
 {
 #ifdef LAB_ASAN
 	CHECK(!__asan_get_current_fake_stack());
@@ -344,7 +343,7 @@ static void note_sm(struct lab_warp *w, const void *p)
 ONE_KERNEL(note_sm);
 
 /* sm.first: a launch's first block is on SM 0, or as in GPGPU-Sim after the SM that got the last one. */
-TEST(first_sm_of_a_launch)
+TEST(sm_first_selects_the_first_sm_of_a_launch)
 {
 	static const struct { const char *set; uint32_t first[3]; } of[] = { { NULL, { 0, 0, 0 } }, { "sm.first=next", { 0, 3, 2 } } };
 	static const uint64_t grid[] = { 3, 15, 1 };

@@ -71,7 +71,7 @@ TEST(invalid_parameters_are_refused)
 	}
 }
 
-TEST(built_in_parameters)
+TEST(every_paper_has_built_in_parameters)
 {
 	static const char *const names[] = { "emogi", "iru", "scu", "graphpeg", "sparseweaver" };
 	size_t n;

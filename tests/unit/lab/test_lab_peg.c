@@ -191,7 +191,7 @@ static uint32_t forty(uint32_t v)
  * list, two offsets, 32 edges (the first line, aligned) and 8 edges: 4 fetches, the last two
  * overlapping. A fetch of a cold line takes the crossbar there and back, L2 and DRAM.
  */
-TEST(one_vertex_by_hand)
+TEST(one_vertex_takes_the_fetches_counted_by_hand)
 {
 	struct lab_peg_build build = lab_peg_published;
 	struct bench b = { 0 };
@@ -222,7 +222,7 @@ TEST(one_vertex_by_hand)
 	bench_end(&b);
 }
 
-/* Cycles of the stream of one_vertex_by_hand(). */
+/* Cycles of the stream of one_vertex_takes_the_fetches_counted_by_hand(). */
 static uint64_t cycles_of_one_vertex(const struct lab_peg_build *build)
 {
 	struct bench b = { 0 };
@@ -402,7 +402,7 @@ static void refused(const struct gtu_graph *g)
 }
 
 /* A table without limit, which exceeds the largest of a device, returns the same edges; none is larger. */
-TEST(unlimited_table)
+TEST(an_unlimited_table_returns_the_same_edges)
 {
 	struct lab_peg_build build = lab_peg_published;
 
@@ -442,7 +442,7 @@ TEST(gunrock_executes_more_instructions)
 }
 
 /* A chain of 300 diamonds has 2^300 shortest paths, more than a float can count. */
-TEST(paths_exceed_a_float)
+TEST(betweenness_matches_the_reference_beyond_a_float)
 {
 	enum { DIAMONDS = 300, VERTICES = 3 * DIAMONDS + 1 };
 	static uint64_t from[4 * DIAMONDS], to[4 * DIAMONDS];
@@ -493,7 +493,7 @@ TEST(light_lists_are_not_partitioned)
 	gtu_graph_close(g);
 }
 
-TEST(pops_exactly_the_listed_edges)
+TEST(engines_return_exactly_the_listed_edges)
 {
 	struct lab_peg_build build = lab_peg_published;
 
@@ -508,7 +508,7 @@ TEST(pops_exactly_the_listed_edges)
 	exactly(&build, hub);
 }
 
-TEST(vertex_list)
+TEST(vertex_list_mode_returns_the_list)
 {
 	struct lab_peg_build build = lab_peg_published;
 
@@ -531,12 +531,12 @@ static void over(unsigned kind)
 	gtu_graph_close(g);
 }
 
-TEST(algorithms_on_a_road_graph)
+TEST(algorithms_match_the_reference_on_a_road_graph)
 {
 	over(GTU_GEN_ROAD);
 }
 
-TEST(algorithms_on_a_kronecker_graph)
+TEST(algorithms_match_the_reference_on_a_kronecker_graph)
 {
 	over(GTU_GEN_KRONECKER);
 }

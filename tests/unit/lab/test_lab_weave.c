@@ -104,7 +104,7 @@ static void one_storage(const char *name, const struct gtu_weave_storage *s, con
 	}
 }
 
-TEST(one_source_in_process_and_in_the_laboratory)
+TEST(one_source_has_the_same_results_in_the_laboratory)
 {
 	struct gtu_graph *g = generate((struct gtu_generate_options){ .kind = GTU_GEN_KRONECKER, .scale = 8, .degree = 6 });
 	struct gtu_graph weighted;
@@ -149,7 +149,7 @@ static uint64_t no_entry(const struct gtu_weave_iteration *t)
 	return 0;
 }
 
-TEST(accesses_and_programs_that_the_laboratory_refuses)
+TEST(the_laboratory_refuses_invalid_accesses_and_programs)
 {
 	struct gtu_graph *g = generate((struct gtu_generate_options){ .kind = GTU_GEN_KRONECKER, .scale = 5, .degree = 4 });
 	struct weave_data d = { .level = test_alloc(g->n, 8), .next = test_alloc(g->n, 8) };

@@ -76,7 +76,7 @@ static int by_hand(struct hand *h, uint32_t latency, bool ahead, struct lab_weav
 	return rc;
 }
 
-TEST(instruction_latencies)
+TEST(instructions_take_the_latencies_counted_by_hand)
 {
 	struct hand h = { 0 };
 	struct lab_weaver_counts c;
@@ -133,7 +133,7 @@ TEST(skip_drops_remaining_edges)
 }
 
 /* The entry that is being decoded, of vertex 7, ends; a skip of another vertex changes nothing. */
-TEST(skip_of_the_current_entry)
+TEST(a_skip_ends_the_entry_that_is_being_decoded)
 {
 	struct hand h = { .skip = 7, .skips_current = 1 }, other = { .skip = 9, .skips_current = 1 };
 	struct lab_weaver_counts c;
@@ -248,7 +248,7 @@ TEST(filtered_vertices_are_left_out)
 }
 
 /* A path that ends in a star's centre: few vertices, and one vertex for all lanes. */
-TEST(small_graphs)
+TEST(every_mapping_matches_the_reference_on_small_graphs)
 {
 	static uint64_t src[64], dst[64];
 	struct gtu_read_options o = { .direction = GTU_UNDIRECTED };
@@ -269,7 +269,7 @@ TEST(small_graphs)
 	}
 }
 
-TEST(convolution_and_lookups)
+TEST(every_mapping_gives_the_sums_of_a_convolution)
 {
 	static float in[16 * 500], sum[16 * 500], all[16 * 500];
 	struct lab_wvr_report r;
@@ -341,7 +341,7 @@ TEST(coefficients_cost_their_instructions)
 	gtu_graph_close(g);
 }
 
-TEST(hash_lookups)
+TEST(hash_lookups_find_exactly_the_keys_of_the_table)
 {
 	enum { BUCKETS = 100, ENTRIES = 700, KEYS = 1500 };
 	static uint64_t src[ENTRIES], dst[ENTRIES];

@@ -98,12 +98,12 @@ static void check_ends(const struct gtu_graph *g)
 	check_all(g, g->n - 1);
 }
 
-TEST(tiny_graphs) { tiny_graphs(check_ends); }
-TEST(long_path) { each_graph(path(301), check_ends); }
+TEST(results_on_tiny_graphs_match_the_reference) { tiny_graphs(check_ends); }
+TEST(results_on_a_long_path_match_the_reference) { each_graph(path(301), check_ends); }
 /* frontiers must not grow with the number of paths */
-TEST(ladder_of_many_paths) { each_graph(ladder(30), check_ends); }
+TEST(results_on_a_ladder_of_paths_match_the_reference) { each_graph(ladder(30), check_ends); }
 
-TEST(star_symmetric)
+TEST(results_on_a_star_match_the_reference)
 {
 	struct edges e = edges(201, 400);
 
@@ -130,7 +130,7 @@ static void all_fail(const struct gtu_graph *g, const struct gtu_algorithm_optio
 	FAILS(gtu_components(dev, g, opt, integer, NULL, &err), code, "");
 }
 
-TEST(empty_graph)
+TEST(only_searches_refuse_a_graph_without_vertices)
 {
 	struct gtu_graph *g = from_edges(0, 0, NULL, NULL, GTU_DIRECTED, 4);
 	struct gtu_algorithm_options opt = { 0 };
@@ -216,14 +216,14 @@ static double draw_extreme(uint64_t *seed)
 	return 1;
 }
 
-TEST(weights_zero) { check_weights(60, 400, 1, draw_zero); }
-TEST(weights_small) { check_weights(120, 500, 2, draw_small); }
-TEST(weights_fractions) { check_weights(120, 500, 3, draw_fraction); }
-TEST(weights_above_32_bits) { check_weights(80, 200, 4, draw_large); }
-TEST(weights_extreme) { check_weights(80, 300, 5, draw_extreme); }
+TEST(distances_with_zero_weights_match_the_reference) { check_weights(60, 400, 1, draw_zero); }
+TEST(distances_with_small_weights_match_the_reference) { check_weights(120, 500, 2, draw_small); }
+TEST(distances_with_fractional_weights_match_the_reference) { check_weights(120, 500, 3, draw_fraction); }
+TEST(distances_with_weights_above_32_bits_match_the_reference) { check_weights(80, 200, 4, draw_large); }
+TEST(distances_with_extreme_weights_match_the_reference) { check_weights(80, 300, 5, draw_extreme); }
 
 /* Only the last of many edges exceeds 2^32: the search must widen distances late. */
-TEST(late_distance_overflow)
+TEST(a_late_distance_above_2_32_matches_the_reference)
 {
 	enum { N = 200 };
 	uint32_t weight[N];
@@ -242,7 +242,7 @@ TEST(late_distance_overflow)
 		check_sssp(g, &w, (struct gtu_algorithm_options){ .unit = unit }, 0);
 }
 
-TEST(negative_weights_rejected)
+TEST(negative_weights_are_refused)
 {
 	const uint64_t src[] = { 0, 1, 2 }, dst[] = { 1, 2, 3 };
 	const double bad[] = { -1, -INFINITY, NAN, -1e-300 };
@@ -262,7 +262,7 @@ TEST(negative_weights_rejected)
 
 /* ---- Random graphs ---------------------------------------------------------------------------------- */
 
-TEST(random_graphs)
+TEST(results_on_random_graphs_match_the_reference)
 {
 	uint64_t seed = 20;
 
@@ -286,7 +286,7 @@ TEST(random_graphs)
 }
 
 /* Many small sparse graphs: rare orders of hooking and shortcutting. */
-TEST(many_sparse_graphs)
+TEST(results_on_many_sparse_graphs_match_the_reference)
 {
 	uint64_t seed = 1;
 	uint32_t weight[120];
@@ -319,7 +319,7 @@ TEST(many_sparse_graphs)
 }
 
 /* Larger than every filter table, so that entries are evicted. */
-TEST(larger_than_the_tables)
+TEST(a_graph_larger_than_the_tables_matches_the_reference)
 {
 	struct gtu_graph *g = generate((struct gtu_generate_options){
 		.kind = GTU_GEN_KRONECKER, .scale = 15, .degree = 8, .seed = 3, .random_weights = 50 });
@@ -344,7 +344,7 @@ TEST(larger_than_the_tables)
 /* ---- Damaged graphs ----------------------------------------------------------------------------------- */
 
 /* Row and col as in an unchecked mapped container. */
-TEST(targets_out_of_bounds)
+TEST(targets_out_of_bounds_are_reported)
 {
 	const uint64_t row[] = { 0, 2, 4, 4, 5 };
 
@@ -371,7 +371,7 @@ TEST(targets_out_of_bounds)
 	}
 }
 
-TEST(rows_out_of_bounds)
+TEST(rows_out_of_bounds_are_reported)
 {
 	static const uint64_t rows[][5] = {
 		{ 0, 2, 1, 4, 5 }, { 0, 2, 4, 4, 6 }, { 0, 2, UINT64_MAX, 4, 5 },
@@ -392,7 +392,7 @@ TEST(rows_out_of_bounds)
 
 /* ---- Options ------------------------------------------------------------------------------------------- */
 
-TEST(interruption)
+TEST(each_algorithm_stops_at_the_first_interruption)
 {
 	struct gtu_graph *g = generate((struct gtu_generate_options){
 		.kind = GTU_GEN_UNIFORM, .n = 100000, .degree = 16, .seed = 1, .random_weights = 9 });
@@ -408,7 +408,7 @@ TEST(interruption)
 	}
 }
 
-TEST(invalid_options)
+TEST(invalid_options_are_refused)
 {
 	const uint64_t src[] = { 0 }, dst[] = { 1 };
 	struct gtu_graph *g = from_edges(3, 1, src, dst, GTU_DIRECTED, 4);
@@ -432,7 +432,7 @@ TEST(invalid_options)
 }
 
 /* Rejected before the graph's arrays are accessed. */
-TEST(too_many_vertices)
+TEST(too_many_vertices_are_refused)
 {
 	struct gtu_graph g = { .n = (1ull << 32) + 1, .edge_bytes = 8, .name = "vast" };
 	struct gtu_algorithm_options opt = { .unit = GTU_WITH_IRU };
@@ -449,7 +449,7 @@ TEST(too_many_vertices)
  * More than 2^32 edges, almost all in pages that are never touched: those of vertex 1, which is
  * outside the vertex range. The others follow them.
  */
-TEST(edge_indices_above_2_32)
+TEST(searches_use_edge_indices_above_2_32)
 {
 	enum { N = 9 };
 	const uint64_t behind = (1ull << 32) + 8, m = behind + 2 * (N - 2);
@@ -494,8 +494,8 @@ static uint64_t root_of(const uint64_t *parent, uint64_t v)
 	return v;
 }
 
-/* A vertex range traverses only its own edges, and the union of the parts gives the components. */
-TEST(vertex_ranges)
+/* The union of the parts gives the components. */
+TEST(a_vertex_range_traverses_only_its_own_edges)
 {
 	enum { N = 90, M = 110 };
 	uint64_t seed = 5, src[M], dst[M], part_src[M], part_dst[M], integer[N], whole[N], united[N];

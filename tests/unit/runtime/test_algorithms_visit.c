@@ -101,13 +101,13 @@ static void check_all(const struct gtu_graph *g)
 	}
 }
 
-TEST(tiny_graphs) { tiny_graphs(check_all); }
-TEST(long_path) { each_graph(path(151), check_all); }
+TEST(results_on_tiny_graphs_match_the_reference) { tiny_graphs(check_all); }
+TEST(results_on_a_long_path_match_the_reference) { each_graph(path(151), check_all); }
 /* 4^33 shortest paths exceed a 64-bit integer */
-TEST(ladder_of_many_paths) { each_graph(ladder(34), check_all); }
+TEST(results_on_a_ladder_of_paths_match_the_reference) { each_graph(ladder(34), check_all); }
 
 /* A clique needs as many colors as vertices: more than one window of colors. */
-TEST(clique)
+TEST(a_clique_gets_as_many_colors_as_vertices)
 {
 	const struct edges e = clique(90);
 	struct gtu_graph *g = from_edges(e.n, e.m, e.src, e.dst, GTU_UNDIRECTED, 4);
@@ -125,7 +125,7 @@ TEST(clique)
 	}
 }
 
-TEST(random_graphs)
+TEST(results_on_random_graphs_match_the_reference)
 {
 	uint64_t seed = 77;
 
@@ -134,7 +134,7 @@ TEST(random_graphs)
 }
 
 /* 4^529 paths exceed a double. A quarter of those to each vertex beyond a level lead through each vertex of the level. */
-TEST(more_paths_than_a_double)
+TEST(betweenness_counts_more_paths_than_a_double_holds)
 {
 	enum { LEVELS = 530 };
 	struct gtu_algorithm_options opt = { .source_count = 1, .sources = (uint64_t[]){ 0 } };
@@ -152,7 +152,7 @@ TEST(more_paths_than_a_double)
 }
 
 /* 2^45 paths and more, beyond the precision of short fractions, to each of many vertices that lead to one. */
-TEST(many_equal_numbers_of_paths)
+TEST(betweenness_of_many_equal_path_counts_is_precise)
 {
 	enum { CHAIN = 40, BESIDE = 1 << 18 };
 	struct gtu_algorithm_options opt = { .source_count = 1, .sources = (uint64_t[]){ 0 } };
@@ -173,7 +173,7 @@ TEST(many_equal_numbers_of_paths)
 }
 
 /* A chain of 16 edges in parallel, 16^131073 paths from end to end. */
-TEST(too_many_paths)
+TEST(too_many_shortest_paths_are_reported)
 {
 	struct gtu_algorithm_options opt = { .source_count = 1, .sources = (uint64_t[]){ 0 } };
 	struct edges e = edges(131074, 16 * 131073);
@@ -188,7 +188,7 @@ TEST(too_many_paths)
 		FAILS(gtu_betweenness(dev, g, &opt, test_alloc(e.n, 8), NULL, &err), GTU_ERR_UNSUPPORTED, "exceeds 2^524287");
 }
 
-TEST(refusals)
+TEST(vertex_ranges_and_invalid_options_are_refused)
 {
 	const uint64_t src[] = { 0, 1 }, dst[] = { 1, 2 };
 	struct gtu_graph *g = from_edges(3, 2, src, dst, GTU_DIRECTED, 4);
@@ -216,7 +216,7 @@ TEST(refusals)
  * A graph declared undirected but stored in one direction is reported, instead of looping in
  * coloring.
  */
-TEST(missing_reverse_edges)
+TEST(missing_reverse_edges_are_reported)
 {
 	/* 0 - 1 is stored at 0 only, and 1 comes first in the order, having more edges */
 	uint64_t row[] = { 0, 1, 3, 5 };
@@ -229,7 +229,7 @@ TEST(missing_reverse_edges)
 }
 
 /* NaN weights, and weights whose sums overflow, are reported with every unit. */
-TEST(invalid_weights)
+TEST(invalid_weights_are_reported)
 {
 	const uint64_t src[] = { 0, 1 }, dst[] = { 1, 2 };
 	struct gtu_graph *g = from_edges(3, 2, src, dst, GTU_UNDIRECTED, 4), weighted = *g;
@@ -250,7 +250,7 @@ TEST(invalid_weights)
 }
 
 /* Targets and rows out of bounds are reported, and nothing is read out of bounds. */
-TEST(damaged_graphs)
+TEST(damaged_graphs_are_reported)
 {
 	uint64_t row[] = { 0, 2, 3, 4 }, value[3];
 	uint32_t col[] = { 1, 2, 9, 0 }, color[3];

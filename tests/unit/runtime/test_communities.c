@@ -99,7 +99,7 @@ static int with_limited_memory(const struct gtu_graph *g, uint64_t spare, bool c
  * Every failed allocation gives an error, never a crash or a partial result. Must be the first
  * test: threads leave malloc arenas behind, which provide memory beyond the limit.
  */
-TEST(out_of_memory)
+TEST(every_failed_allocation_is_reported)
 {
 	struct gtu_graph *g;
 	unsigned refused = 0;
@@ -123,10 +123,10 @@ TEST(out_of_memory)
 	CHECKF(refused > 10, "%u", refused);
 }
 
-TEST(tiny_graphs) { tiny_graphs(check_graph); }
-TEST(clique) { each_graph(clique(93), check_graph); }
+TEST(results_on_tiny_graphs_match_the_reference) { tiny_graphs(check_graph); }
+TEST(results_on_a_clique_match_the_reference) { each_graph(clique(93), check_graph); }
 
-TEST(no_vertices)
+TEST(a_graph_without_vertices_is_no_error)
 {
 	struct gtu_graph *g = from_edges(0, 0, NULL, NULL, GTU_DIRECTED, 4);
 
@@ -141,7 +141,7 @@ TEST(no_vertices)
 }
 
 /* Isolated vertices at both ends and in the middle. */
-TEST(loops_duplicates_and_isolated_vertices)
+TEST(loops_duplicates_and_isolated_vertices_match_the_reference)
 {
 	uint64_t src[] = { 1, 1, 2, 2, 2, 3, 3, 5, 5, 5, 7, 1, 3, 3, 3 };
 	uint64_t dst[] = { 1, 2, 2, 3, 3, 3, 1, 5, 5, 2, 7, 2, 5, 5, 5 };
@@ -150,7 +150,7 @@ TEST(loops_duplicates_and_isolated_vertices)
 }
 
 /* The specification's directed example, with its published results. */
-TEST(published_example)
+TEST(results_on_the_published_example_match_the_reference)
 {
 	uint64_t src[] = { 0, 0, 1, 1, 1, 2, 2, 2, 2, 3, 4, 5, 6, 7, 8, 8, 8 };
 	uint64_t dst[] = { 2, 4, 3, 4, 9, 0, 4, 7, 9, 9, 9, 2, 2, 2, 0, 3, 4 };
@@ -158,8 +158,8 @@ TEST(published_example)
 	each_graph((struct edges){ 10, LENGTH(src), src, dst }, check_graph);
 }
 
-/* Two ends of an edge swap labels forever: this must not count as converged. */
-TEST(oscillating_labels)
+/* Two ends of an edge swap labels forever. */
+TEST(oscillating_labels_do_not_count_as_converged)
 {
 	const uint64_t src[] = { 0 }, dst[] = { 1 };
 	struct gtu_graph *g = from_edges(2, 1, src, dst, GTU_UNDIRECTED, 4);
@@ -179,7 +179,7 @@ TEST(oscillating_labels)
 }
 
 /* A wheel with parallel spokes: short and long lists, counted by sorting and by hashing. */
-TEST(wheel)
+TEST(results_on_a_wheel_match_the_reference)
 {
 	struct edges e = edges(301, 900);
 
@@ -192,7 +192,7 @@ TEST(wheel)
 	each_graph(e, check_graph);
 }
 
-TEST(random_graphs)
+TEST(results_on_random_graphs_match_the_reference)
 {
 	uint64_t seed = 77;
 
@@ -204,7 +204,7 @@ TEST(random_graphs)
 }
 
 /* Unsorted lists, even if the graph claims to be sorted. */
-TEST(unsorted_lists)
+TEST(results_on_unsorted_lists_match_the_reference)
 {
 	uint64_t seed = 5, src[2000], dst[2000];
 
@@ -248,8 +248,8 @@ static void *run_both(void *arg)
 	return NULL;
 }
 
-/* On all CPUs, three runs at a time: always equal to the reference. */
-TEST(threads)
+/* Three runs at a time, on all CPUs. */
+TEST(runs_at_the_same_time_equal_the_reference)
 {
 	for (uint32_t directed = 0; directed < 2; directed++) {
 		struct gtu_graph *g = kronecker(12, directed);
@@ -273,7 +273,7 @@ TEST(threads)
 	}
 }
 
-TEST(interrupted)
+TEST(each_algorithm_stops_at_the_first_interruption)
 {
 	struct gtu_graph *g = kronecker(14, 1);
 	uint64_t *label = test_alloc(g->n, 8);
@@ -294,7 +294,7 @@ TEST(interrupted)
 	}
 }
 
-TEST(refusals)
+TEST(unsupported_options_are_refused)
 {
 	const uint64_t src[] = { 0, 1 }, dst[] = { 1, 2 };
 	struct gtu_graph *g = from_edges(3, 2, src, dst, GTU_DIRECTED, 4), huge = *g;
@@ -317,7 +317,7 @@ TEST(refusals)
 	FAILS(gtu_clustering(dev, &huge, &opt, coefficient, NULL, &err), GTU_ERR_UNSUPPORTED, "4294967296");
 }
 
-TEST(damaged_graphs)
+TEST(damaged_graphs_are_reported)
 {
 	uint64_t row[] = { 0, 2, 3, 4 }, label[3];
 	uint32_t col[] = { 1, 2, 9, 0 };
@@ -359,7 +359,7 @@ static int change_targets(void *user, const char *what, uint64_t done, uint64_t 
  * Another program may write to the file of a mapped graph during a run. Results are wrong then, but
  * no access is out of bounds (checked by sanitizers).
  */
-TEST(targets_changed_after_check)
+TEST(targets_that_change_cause_no_access_out_of_bounds)
 {
 	const uint64_t n = 256;
 	static uint64_t row[257], labels[256];

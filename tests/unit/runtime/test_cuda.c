@@ -42,10 +42,10 @@ static void load_says(const char *library, int major, const char *want)
 	CHECK_EQ(err.code, GTU_ERR_UNSUPPORTED);
 }
 
-TEST(no_driver) { load_says("libcuda-that-nobody-has.so.1", 12, "no CUDA driver on this computer"); }
-TEST(damaged_driver) { load_says(fake_built("libcuda-old.so.1"), 12, "has no cuGetErrorName"); }
+TEST(a_missing_driver_is_reported) { load_says("libcuda-that-nobody-has.so.1", 12, "no CUDA driver on this computer"); }
+TEST(a_driver_without_a_function_is_reported) { load_says(fake_built("libcuda-old.so.1"), 12, "has no cuGetErrorName"); }
 
-TEST(no_gpu)
+TEST(a_computer_without_a_gpu_is_reported)
 {
 	use_fake();
 	fake->init = CUDA_ERROR_NO_DEVICE;
@@ -55,14 +55,14 @@ TEST(no_gpu)
 	load_says(fake_path, 12, "finds no GPU");
 }
 
-TEST(driver_init_fails)
+TEST(a_failed_start_of_the_driver_is_reported)
 {
 	use_fake();
 	fake->init = CUDA_ERROR_SYSTEM_DRIVER_MISMATCH;
 	load_says(fake_path, 12, "does not start: cuInit failed");
 }
 
-TEST(old_driver)
+TEST(an_old_driver_is_refused_for_new_kernels)
 {
 	struct cuda_api api;
 
@@ -82,7 +82,7 @@ static void open_says(const char *name, int code, const char *want)
 	CHECK(!fake || (!fake->contexts && !fake->pushed && !fake->live));
 }
 
-TEST(device_names)
+TEST(invalid_device_names_are_refused)
 {
 	use_fake();
 	open_says("cuda:", GTU_ERR_USAGE, "use \"cuda:0\"");
@@ -119,7 +119,7 @@ static struct gtu_graph *small_graph(uint32_t weights, uint32_t edge_bytes)
 						       .random_weights = weights, .edge_bytes = edge_bytes });
 }
 
-TEST(no_units_no_queues)
+TEST(a_gpu_has_no_units_queues_or_regions)
 {
 	struct gtu_device *dev = open_fake();
 	struct gtu_graph *g = small_graph(0, 4);
@@ -151,7 +151,7 @@ TEST(unit_gpu_needs_a_gpu)
 	gtu_placement_destroy(model);
 }
 
-TEST(options_out_of_range)
+TEST(options_out_of_range_are_refused)
 {
 	struct gtu_device *dev = open_fake();
 	struct gtu_graph *g = small_graph(0, 4);
@@ -177,7 +177,7 @@ TEST(options_out_of_range)
 	close_fake(dev);
 }
 
-TEST(damaged_graphs)
+TEST(damaged_graphs_are_reported)
 {
 	struct gtu_device *dev = open_fake();
 	struct gtu_graph *g = small_graph(7, 4), bad = *g;
@@ -226,7 +226,7 @@ static int plan_of(struct gpu_plan_input in, struct gtu_placement_options opt, s
 
 #define GB (1ull << 30)
 
-TEST(plans)
+TEST(the_plan_depends_on_free_memory_rates_and_weights)
 {
 	/* 2^25 vertices, 2^30 edges: 4 GiB of edges, 8 GiB with separate weights */
 	struct gpu_plan_input in = { .n = 1 << 25, .m = 1 << 30, .edge_bytes = 4, .weight_min = 1, .weight_max = 1,
@@ -289,7 +289,7 @@ TEST(plans)
 	CHECK(!p.packed && p.list_bytes == 12 * GB);
 }
 
-TEST(kinds_of_memory)
+TEST(each_kind_of_memory_is_advised_or_registered)
 {
 	struct gtu_device *dev = open_fake();
 	struct gtu_graph *g = small_graph(0, 4);
@@ -413,35 +413,35 @@ static void fail_each(const struct job *j, CUresult failure, int code)
 	}
 }
 
-TEST(each_call_fails_managed)
+TEST(every_failed_call_with_managed_edges_is_reported)
 {
 	fail_each(&(struct job){ GTU_EDGES_MANAGED, GTU_KERNEL_AUTO, 3000, 9, 0 }, 719, GTU_ERR_FAIL);
 }
-TEST(each_call_fails_pinned)
+TEST(every_failed_call_with_pinned_edges_is_reported)
 {
 	fail_each(&(struct job){ GTU_EDGES_PINNED, GTU_KERNEL_ALIGNED, 0, 0x7fffffff, 0 }, CUDA_ERROR_OUT_OF_MEMORY,
 		  GTU_ERR_NOMEM);
 }
-TEST(each_call_fails_registered)
+TEST(every_failed_call_with_registered_edges_is_reported)
 {
 	fail_each(&(struct job){ GTU_EDGES_REGISTERED, GTU_KERNEL_NAIVE, 0, 9, 0 }, 700, GTU_ERR_FAIL);
 }
-TEST(each_call_fails_aperture)
+TEST(every_failed_call_with_aperture_edges_is_reported)
 {
 	fail_each(&(struct job){ GTU_EDGES_APERTURE, GTU_KERNEL_ALIGNED, 0, 9, 0 }, 700, GTU_ERR_FAIL);
 }
-TEST(each_call_fails_device)
+TEST(every_failed_call_with_device_edges_is_reported)
 {
 	fail_each(&(struct job){ GTU_EDGES_AUTO, GTU_KERNEL_MERGED, 0, 0, 0 }, 700, GTU_ERR_FAIL);
 }
-TEST(each_call_fails_compressed)
+TEST(every_failed_call_with_compressed_edges_is_reported)
 {
 	fail_each(&(struct job){ GTU_EDGES_MANAGED, GTU_KERNEL_AUTO, 3000, 9, 1 }, 700, GTU_ERR_FAIL);
 	fail_each(&(struct job){ GTU_EDGES_PINNED, GTU_KERNEL_AUTO, 0, 0x7fffffff, 1 }, CUDA_ERROR_OUT_OF_MEMORY, GTU_ERR_NOMEM);
 	fail_each(&(struct job){ GTU_EDGES_DEVICE, GTU_KERNEL_AUTO, 0, 0, 1 }, 719, GTU_ERR_FAIL);
 }
 /* including the probe */
-TEST(each_call_fails_auto)
+TEST(every_failed_call_with_chosen_memory_is_reported)
 {
 	fail_each(&(struct job){ GTU_EDGES_AUTO, GTU_KERNEL_AUTO, PROBED, 0, 0 }, 999, GTU_ERR_FAIL);
 }
@@ -457,7 +457,7 @@ static int widen_sum(void *arg, uint64_t first, uint64_t end)
 }
 
 /* Results of 4 bytes in the upper half of their array, widened by several threads. */
-TEST(widening_in_place)
+TEST(widening_in_place_keeps_every_result)
 {
 	const uint64_t n = 1000001;
 	uint64_t *to = test_alloc(n, 8);
@@ -470,7 +470,7 @@ TEST(widening_in_place)
 }
 
 /* Without pinned memory for its packed copy of the list, PageRank reads the plain list. */
-TEST(pagerank_without_its_copy)
+TEST(pagerank_runs_without_its_packed_copy)
 {
 	struct gtu_placement_options place = { .edges = GTU_EDGES_PINNED };
 	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .iterations = 2 };

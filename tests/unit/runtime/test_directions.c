@@ -52,17 +52,17 @@ static void check_all(const struct gtu_graph *g)
 		}
 }
 
-TEST(tiny_graphs) { tiny_graphs(check_all); }
-TEST(long_path) { each_graph(path(201), check_all); }
+TEST(results_on_tiny_graphs_match_the_reference) { tiny_graphs(check_all); }
+TEST(results_on_a_long_path_match_the_reference) { each_graph(path(201), check_all); }
 
-TEST(small)
+TEST(results_on_a_small_graph_match_the_reference)
 {
 	uint64_t src[] = { 0, 0, 1, 1, 2, 3, 3, 4, 6 }, dst[] = { 0, 1, 1, 2, 0, 1, 3, 2, 5 };
 
 	each_graph((struct edges){ 9, 9, src, dst }, check_all);
 }
 
-TEST(random_graphs)
+TEST(results_on_random_graphs_match_the_reference)
 {
 	uint64_t seed = 3;
 
@@ -74,7 +74,7 @@ TEST(random_graphs)
  * A graph of small diameter: the rule pulls in the middle levels, and Weaver skips most edges. The
  * direction of each level follows the rule in gtu.h.
  */
-TEST(rule)
+TEST(each_level_takes_the_direction_of_the_rule)
 {
 	struct gtu_graph *g = generate((struct gtu_generate_options){
 		.kind = GTU_GEN_KRONECKER, .scale = 11, .degree = 16, .seed = 1 });
@@ -114,7 +114,7 @@ TEST(rule)
 	}
 }
 
-TEST(refusals)
+TEST(invalid_directions_are_refused)
 {
 	const uint64_t src[] = { 0, 1 }, dst[] = { 1, 2 };
 	struct gtu_graph *g = from_edges(3, 2, src, dst, GTU_DIRECTED, 4);
@@ -139,7 +139,7 @@ TEST(refusals)
 	}
 }
 
-TEST(damaged_graphs)
+TEST(damaged_graphs_are_reported)
 {
 	uint64_t row[] = { 0, 2, 3, 4 }, level[3];
 	uint32_t col[] = { 1, 2, 9, 0 };

@@ -242,13 +242,13 @@ static void check_generated(uint32_t kind, uint32_t scale, uint32_t directed, ui
 	check_graph(g, busiest(g));
 }
 
-TEST(kronecker) { check_generated(GTU_GEN_KRONECKER, 14, 0, 0); }
-TEST(kronecker_weighted) { check_generated(GTU_GEN_KRONECKER, 13, 0, 200); }
-TEST(kronecker_directed) { check_generated(GTU_GEN_KRONECKER, 12, 1, 9); }
-TEST(uniform) { check_generated(GTU_GEN_UNIFORM, 13, 0, 64); }
-TEST(uniform_directed) { check_generated(GTU_GEN_UNIFORM, 12, 1, 0); }
-TEST(powerlaw) { check_generated(GTU_GEN_POWERLAW, 13, 0, 0xfffffff); }
-TEST(road) { check_generated(GTU_GEN_ROAD, 12, 0, 0); }
+TEST(results_on_a_kronecker_graph_match_the_reference) { check_generated(GTU_GEN_KRONECKER, 14, 0, 0); }
+TEST(results_on_a_weighted_kronecker_graph_match_the_reference) { check_generated(GTU_GEN_KRONECKER, 13, 0, 200); }
+TEST(results_on_a_directed_kronecker_graph_match_the_reference) { check_generated(GTU_GEN_KRONECKER, 12, 1, 9); }
+TEST(results_on_a_uniform_graph_match_the_reference) { check_generated(GTU_GEN_UNIFORM, 13, 0, 64); }
+TEST(results_on_a_directed_uniform_graph_match_the_reference) { check_generated(GTU_GEN_UNIFORM, 12, 1, 0); }
+TEST(results_on_a_powerlaw_graph_match_the_reference) { check_generated(GTU_GEN_POWERLAW, 13, 0, 0xfffffff); }
+TEST(results_on_a_road_graph_match_the_reference) { check_generated(GTU_GEN_ROAD, 12, 0, 0); }
 
 /*
  * Random edges over few vertices with one weight type: many duplicates, self-loops, and vertices
@@ -285,19 +285,19 @@ static void check_random(uint64_t n, uint64_t m, uint32_t weight_type, uint32_t 
 	check_graph(g, busiest(g));
 }
 
-TEST(random_u32) { check_random(3000, 20000, GTU_WEIGHT_U32, GTU_UNDIRECTED, 4); }
-TEST(random_f32) { check_random(2000, 9000, GTU_WEIGHT_F32, GTU_UNDIRECTED, 4); }
-TEST(random_f64) { check_random(2000, 9000, GTU_WEIGHT_F64, GTU_DIRECTED, 8); }
-TEST(random_wide) { check_random(1500, 30000, GTU_WEIGHT_U32, GTU_DIRECTED, 8); }
-TEST(sparse) { check_random(5000, 2500, GTU_WEIGHT_NONE, GTU_UNDIRECTED, 4); }
-TEST(one_vertex) { check_random(1, 3, GTU_WEIGHT_U32, GTU_UNDIRECTED, 4); }
-TEST(no_edges) { check_random(40, 0, GTU_WEIGHT_NONE, GTU_UNDIRECTED, 4); }
+TEST(results_with_u32_weights_match_the_reference) { check_random(3000, 20000, GTU_WEIGHT_U32, GTU_UNDIRECTED, 4); }
+TEST(results_with_f32_weights_match_the_reference) { check_random(2000, 9000, GTU_WEIGHT_F32, GTU_UNDIRECTED, 4); }
+TEST(results_with_f64_weights_match_the_reference) { check_random(2000, 9000, GTU_WEIGHT_F64, GTU_DIRECTED, 8); }
+TEST(results_with_8_byte_edges_match_the_reference) { check_random(1500, 30000, GTU_WEIGHT_U32, GTU_DIRECTED, 8); }
+TEST(results_on_a_sparse_graph_match_the_reference) { check_random(5000, 2500, GTU_WEIGHT_NONE, GTU_UNDIRECTED, 4); }
+TEST(results_on_one_vertex_match_the_reference) { check_random(1, 3, GTU_WEIGHT_U32, GTU_UNDIRECTED, 4); }
+TEST(results_without_edges_match_the_reference) { check_random(40, 0, GTU_WEIGHT_NONE, GTU_UNDIRECTED, 4); }
 
 /*
  * Shortest paths in buckets of final distances: lists that end loops on the GPU, so that buckets are pushed and pulled, and
  * vertices with short lists, which are pulled by lanes, or read together over the link.
  */
-TEST(final_distances)
+TEST(buckets_of_final_distances_match_the_reference)
 {
 	static const struct gtu_placement_options place[] = {
 		{ .edges = GTU_EDGES_DEVICE }, { .edges = GTU_EDGES_DEVICE, .edge_bytes = 8 },
@@ -341,7 +341,7 @@ TEST(final_distances)
  * Weights with which the longest path would need more than 32 bits: distances have 32 where the shortest paths are short, and
  * a search that meets longer ones starts again with 64.
  */
-TEST(long_paths)
+TEST(long_paths_restart_a_search_with_64_bits)
 {
 	static const struct gtu_placement_options place[] = {
 		{ .edges = GTU_EDGES_DEVICE }, { .edges = GTU_EDGES_PINNED, .compressed = 1 },
@@ -383,7 +383,7 @@ TEST(long_paths)
 }
 
 /* A hub whose list takes many work items, and a path as deep as the graph is long. */
-TEST(star_and_path)
+TEST(results_on_a_star_and_path_match_the_reference)
 {
 	uint64_t n = 9000 / FEWER, hub = n - PATH;
 	struct edges e = edges(n, n);
@@ -398,7 +398,7 @@ TEST(star_and_path)
 	check_graph(g, n - 2);
 }
 
-TEST(link_rates)
+TEST(every_link_rate_is_measured)
 {
 	double rate[GTU_LINK_ACCESSES];
 	uint32_t kind, a;
@@ -462,14 +462,14 @@ static void check_long(uint32_t compressed)
 	free(row), free(col), free(level);
 }
 
-TEST(long_offsets) { check_long(0); }
-TEST(long_offsets_compressed) { check_long(1); }
+TEST(long_offsets_give_the_expected_levels) { check_long(0); }
+TEST(long_offsets_of_compressed_lists_give_the_expected_levels) { check_long(1); }
 
 /*
  * A graph from a compressed container stays compressed, unless it goes to GPU memory or a width is
  * requested.
  */
-TEST(compressed_container)
+TEST(a_compressed_container_stays_compressed)
 {
 	struct gtu_placement_options place = { .edges = GTU_EDGES_PINNED };
 	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU };
@@ -499,8 +499,7 @@ TEST(compressed_container)
 	CHECK(gtu_placement_create(dev, g, &place, &err) == GTU_ERR_USAGE);
 }
 
-/* Negative weights matter to shortest paths only. */
-TEST(negative_weights)
+TEST(negative_weights_fail_shortest_paths_only)
 {
 	float weight[] = { 2, -5.5f, 1, -1 };
 	struct edges e = edges(5, 4);
@@ -549,19 +548,19 @@ static void search_hubs(uint64_t hubs, uint64_t tails, uint64_t length)
 }
 
 /* Levels and steps that stay on the GPU end at a hub, whose list is too long for them, and go on after it. */
-TEST(hub_on_a_path)
+TEST(searches_continue_after_a_hub_on_a_path)
 {
 	search_hubs(1, 70000, 1);
 }
 
 /* One block finds a frontier that all blocks share from then on; and again, while it still has the paths of the first hub. */
-TEST(hubs_of_paths)
+TEST(searches_continue_after_hubs_of_many_paths)
 {
 	search_hubs(2, 600, 50);
 }
 
 /* More rounds of peeling, and more levels forth and back, than one launch takes; a clique takes colors of several windows. */
-TEST(many_rounds)
+TEST(many_rounds_and_levels_match_the_cpu)
 {
 	const uint64_t path = 8300, clique = 300, n = path + clique;
 	const uint64_t source = path / 2;
@@ -594,7 +593,7 @@ TEST(many_rounds)
 }
 
 /* Betweenness where numbers of shortest paths exceed a double, and where they do not quite. */
-TEST(many_paths)
+TEST(betweenness_of_many_paths_matches_the_reference)
 {
 	struct gtu_algorithm_options opt = { .sources = (uint64_t[]){ 0, 5 }, .source_count = 2, .unit = GTU_WITH_GPU };
 
@@ -628,7 +627,7 @@ TEST(many_paths)
 }
 
 /* With its transposed lists, a directed graph is searched in both directions; a part of it only along its edges. */
-TEST(pulling)
+TEST(transposed_lists_let_directed_searches_pull)
 {
 	struct gtu_placement_options place = { .edges = GTU_EDGES_PINNED };
 	struct gtu_graph *g;
@@ -682,8 +681,8 @@ static void *run_often(void *arg)
 	return NULL;
 }
 
-/* Two threads share a device: one run must not take the other's cache or placement. */
-TEST(two_threads)
+/* One run must not take the other's cache or placement. */
+TEST(two_threads_on_a_device_get_their_own_results)
 {
 	struct runner r[2] = { { .rank = false }, { .rank = true } };
 	uint64_t want[1 << 8];

@@ -202,13 +202,13 @@ static void refuse_each(const struct gpu_algorithm *a)
 	dev = NULL;
 }
 
-TEST(each_call_fails)
+TEST(every_failed_call_gives_an_error_or_the_result)
 {
 	for (unsigned i = 0; i < GPU_ALGORITHMS; i++)
 		fail_each(&gpu_algorithms[i], GTU_EDGES_MANAGED, 719, GTU_ERR_FAIL);
 }
 
-TEST(memory_is_refused)
+TEST(refused_memory_gives_an_error_or_the_result)
 {
 	for (unsigned i = 0; i < GPU_ALGORITHMS; i++) {
 		fail_each(&gpu_algorithms[i], GTU_EDGES_PINNED, CUDA_ERROR_OUT_OF_MEMORY, GTU_ERR_NOMEM);
@@ -217,7 +217,7 @@ TEST(memory_is_refused)
 }
 
 /* A run of enough iterations to divide the list into blocks of edges, with values; without memory, it reads the list. */
-TEST(blocks_fail)
+TEST(failed_blocks_give_an_error_or_the_result)
 {
 	gpu_iterations = 10;
 	fail_each(&gpu_algorithms[3], GTU_EDGES_AUTO, 719, GTU_ERR_FAIL);
@@ -225,7 +225,7 @@ TEST(blocks_fail)
 	gpu_iterations = 3;
 }
 
-TEST(transposed_lists_fail)
+TEST(failed_transposed_lists_give_an_error_or_the_result)
 {
 	transposed = 1;
 	for (unsigned i = 0; i < GPU_FIRST_VISIT; i += 3) {
@@ -236,7 +236,7 @@ TEST(transposed_lists_fail)
 	transposed = 0;
 }
 
-TEST(library_allocations_fail)
+TEST(failed_allocations_give_an_error_or_the_result)
 {
 	for (unsigned i = 0; i < GPU_ALGORITHMS; i++)
 		refuse_each(&gpu_algorithms[i]);
@@ -256,7 +256,7 @@ static void see_plan(void *user, const struct gtu_placement *p)
 	plans++;
 }
 
-TEST(plan_comes_first)
+TEST(the_plan_is_reported_before_memory_is_allocated)
 {
 	struct gtu_placement_options place = { .planned = see_plan, .planned_user = &plans };
 	struct gtu_graph *g = subject();
@@ -288,7 +288,7 @@ TEST(plan_comes_first)
 }
 
 /* Refuse the list on the card, then the pinned copy: the graph's own memory is left. */
-TEST(kinds_give_way)
+TEST(refused_memory_gives_way_to_the_next_kind)
 {
 	static const uint32_t kinds[] = { GTU_EDGES_DEVICE, GTU_EDGES_PINNED, GTU_EDGES_REGISTERED };
 	struct gtu_placement_options place = { .planned = see_plan, .planned_user = &plans };
@@ -316,7 +316,7 @@ TEST(kinds_give_way)
 }
 
 /* Buffers of a run that do not fit beside the cached edges: the cache gives way, by as much as needed. */
-TEST(cache_gives_way)
+TEST(the_cache_gives_way_to_buffers_of_a_run)
 {
 	struct gtu_placement_options place = { .edges = GTU_EDGES_PINNED, .gpu_memory = 3 << 20 };
 	struct gtu_graph *g = generate((struct gtu_generate_options){ .kind = GTU_GEN_UNIFORM, .n = 20000, .degree = 16 });
@@ -432,7 +432,7 @@ TEST(bfs_shares_lines)
  * Lists of several pieces and of more than a slice of triangles, colors of several windows, and memory
  * for the tables of a few lists of label propagation at a time.
  */
-TEST(long_lists)
+TEST(results_on_long_lists_match_the_cpu)
 {
 	static const struct gtu_placement_options places[] = {
 		{ .edges = GTU_EDGES_PINNED, .edge_bytes = 8 }, { .edges = GTU_EDGES_PINNED, .edge_bytes = 4 },
@@ -509,7 +509,7 @@ static void check_far(const struct gpu_algorithm *a, uint32_t edge_bytes)
 	munmap((void *)far.col, far.m * far.edge_bytes);
 }
 
-TEST(many_entries)
+TEST(results_beyond_2_32_entries_match_the_cpu)
 {
 	for (unsigned i = 0; i < GPU_ALGORITHMS; i++) {
 		check_far(&gpu_algorithms[i], 4);
@@ -518,7 +518,7 @@ TEST(many_entries)
 }
 
 /* The hub is in the giant component by the edges that a search has cached, so its 2^32 entries are not read. */
-TEST(list_of_many_entries)
+TEST(a_hub_of_2_32_entries_is_not_read)
 {
 	struct gtu_placement_options place = { .edges = GTU_EDGES_REGISTERED, .gpu_memory = 4096 };
 	struct edges e = edges(300, 900);
@@ -546,7 +546,7 @@ TEST(list_of_many_entries)
 }
 
 /* A list whose registration is refused is registered in parts; if a part is refused, too, none stays. */
-TEST(registered_in_parts)
+TEST(a_refused_registration_is_made_in_parts)
 {
 	struct gtu_placement_options place = { .edges = GTU_EDGES_REGISTERED };
 	struct gtu_graph *g = subject(), far = far_graph(g, false);

@@ -127,12 +127,12 @@ static struct gtu_graph *random_graph(uint32_t kind, uint32_t scale)
 	return generate((struct gtu_generate_options){ .kind = kind, .scale = scale, .n = 1ull << scale, .seed = 5 });
 }
 
-TEST(kronecker) { check(random_graph(GTU_GEN_KRONECKER, 9), true, true); }
-TEST(uniform) { check(random_graph(GTU_GEN_UNIFORM, 8), true, true); }
-TEST(road) { check(random_graph(GTU_GEN_ROAD, 8), true, true); }
+TEST(ranks_of_a_kronecker_graph_match_the_reference) { check(random_graph(GTU_GEN_KRONECKER, 9), true, true); }
+TEST(ranks_of_a_uniform_graph_match_the_reference) { check(random_graph(GTU_GEN_UNIFORM, 8), true, true); }
+TEST(ranks_of_a_road_graph_match_the_reference) { check(random_graph(GTU_GEN_ROAD, 8), true, true); }
 
 /* A list that takes several tiles. */
-TEST(star)
+TEST(ranks_of_a_star_match_the_reference)
 {
 	struct edges e = edges(3001, 3000);
 
@@ -141,7 +141,7 @@ TEST(star)
 	check(from_edges(e.n, e.m, e.src, e.dst, GTU_UNDIRECTED, 4), true, true);
 }
 
-TEST(long_path)
+TEST(ranks_of_a_long_path_match_the_reference)
 {
 	struct edges e = path(200);
 
@@ -149,7 +149,7 @@ TEST(long_path)
 }
 
 /* Pairs of vertices, pairs by two edges, loops, a triangle and vertices without edges: the first start is not exact. */
-TEST(small_components)
+TEST(ranks_of_small_components_match_the_reference)
 {
 	struct edges e = edges(300, 400);
 
@@ -167,7 +167,7 @@ TEST(small_components)
  * The start has the ranks of pairs, loops and vertices without edges, and so those of a clique beside them: one pass
  * confirms them, in every form of the list.
  */
-TEST(pairs)
+TEST(one_pass_confirms_the_ranks_of_pairs_and_cliques)
 {
 	const struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .epsilon = 1e-13 };
 	struct edges e = edges(300, 200);
@@ -194,7 +194,7 @@ TEST(pairs)
 }
 
 /* Components of different degrees, whose shares of all ranks the start does not know. */
-TEST(two_components)
+TEST(ranks_of_two_components_match_the_reference)
 {
 	uint64_t seed = 3;
 	struct edges e = edges(400, 3600);
@@ -206,9 +206,9 @@ TEST(two_components)
 	check(from_edges(e.n, e.m, e.src, e.dst, GTU_UNDIRECTED, 4), false, true);
 }
 
-TEST(no_edges) { check(from_edges(40, 0, NULL, NULL, GTU_UNDIRECTED, 4), true, false); }
+TEST(ranks_without_edges_match_the_reference) { check(from_edges(40, 0, NULL, NULL, GTU_UNDIRECTED, 4), true, false); }
 
-TEST(one_vertex)
+TEST(the_rank_of_one_vertex_matches_the_reference)
 {
 	uint64_t zero = 0;
 
@@ -216,7 +216,7 @@ TEST(one_vertex)
 	check(from_edges(1, 1, &zero, &zero, GTU_UNDIRECTED, 4), true, false);
 }
 
-TEST(no_vertex)
+TEST(a_graph_without_vertices_takes_no_iterations)
 {
 	struct gtu_graph *g = from_edges(0, 0, NULL, NULL, GTU_UNDIRECTED, 4);
 	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .epsilon = 1e-9 };
@@ -231,7 +231,7 @@ TEST(no_vertex)
 }
 
 /* Edges to vertices whose contributions are in the L2 cache are read as they are, others in blocks. */
-TEST(near_edges)
+TEST(only_far_edges_are_read_in_blocks)
 {
 	const struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .iterations = 6 }, plain = { .unit = GTU_WITH_NONE, .iterations = 6 };
 	const struct gtu_placement_options place = { .edges = GTU_EDGES_DEVICE };
@@ -263,7 +263,7 @@ TEST(near_edges)
 }
 
 /* The rules by which power iterations remain: a number of iterations, the paper's kernels, a directed graph. */
-TEST(power_iterations)
+TEST(power_iterations_remain_where_a_rule_requires_them)
 {
 	static const struct gtu_algorithm_options choices[] = {
 		{ .iterations = 7 }, { .iterations = 100, .epsilon = 1e-6 }, { .iterations = 3, .epsilon = 1e-9 },
@@ -291,8 +291,7 @@ TEST(power_iterations)
 	}
 }
 
-/* Damping factors and an epsilon below what rounding permits: the run ends. */
-TEST(any_epsilon)
+TEST(a_run_ends_at_an_epsilon_below_rounding)
 {
 	const struct gtu_graph *g = random_graph(GTU_GEN_KRONECKER, 6);
 	double *got = test_alloc(g->n, 8), *want = test_alloc(g->n, 8), change;
@@ -319,8 +318,7 @@ static int stop(void *user, const char *what, uint64_t done, uint64_t total)
 	return !--*left;
 }
 
-/* An interrupted run ends with an error, and the next one is right. */
-TEST(interrupted)
+TEST(a_run_after_an_interruption_matches_the_reference)
 {
 	const struct gtu_graph *g = random_graph(GTU_GEN_KRONECKER, 8);
 	double *got = test_alloc(g->n, 8), *want = test_alloc(g->n, 8), change;
@@ -344,7 +342,7 @@ TEST(interrupted)
 }
 
 /* Whichever driver call fails, the run reports it, leaves no memory allocated, and the next run is right. */
-TEST(each_call_fails)
+TEST(every_failed_call_is_reported)
 {
 	const struct gtu_graph *g = random_graph(GTU_GEN_KRONECKER, 5);
 	const struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU, .epsilon = 1e-9 };

@@ -10,7 +10,7 @@
 
 static bool far;			/* run_components() places lists in host memory */
 
-TEST(tiny_graphs_over_nccl)
+TEST(results_on_tiny_graphs_over_nccl_match_the_reference)
 {
 	open_fakes();
 	every = true;
@@ -23,7 +23,7 @@ TEST(tiny_graphs_over_nccl)
 	CHECK(nccl->sends);
 }
 
-TEST(shapes_over_nccl)
+TEST(results_on_shapes_over_nccl_match_the_reference)
 {
 	open_fakes();
 	every = false;
@@ -38,7 +38,7 @@ TEST(shapes_over_nccl)
 }
 
 /* Enough iterations to divide the lists into blocks, where contributions have 32 bits, also with a rank without edges. */
-TEST(ranks_by_blocks)
+TEST(pagerank_by_blocks_matches_the_reference)
 {
 	struct edges e = one_shape(300, 2500), p = path(3);
 	struct gtu_graph *g[] = { from_edges(e.n, e.m, e.src, e.dst, GTU_UNDIRECTED, 4), from_edges(p.n, p.m, p.src, p.dst, GTU_UNDIRECTED, 4) };
@@ -69,7 +69,7 @@ static struct edges hub(uint64_t n)
 	return e;
 }
 
-TEST(a_hub_at_a_boundary)
+TEST(results_with_a_boundary_hub_match_the_reference)
 {
 	open_fakes();
 	every = true;
@@ -81,7 +81,7 @@ TEST(a_hub_at_a_boundary)
 }
 
 /* More colors than a window of 64, of vertices with one work item and with several. */
-TEST(many_colors)
+TEST(coloring_with_many_colors_matches_the_cpu)
 {
 	struct edges e = clique(150);
 
@@ -93,7 +93,7 @@ TEST(many_colors)
 }
 
 /* An undirected graph with edges in one direction only: a vertex waits for a neighbour that does not know it. */
-TEST(coloring_of_edges_in_one_direction)
+TEST(coloring_refuses_edges_in_one_direction)
 {
 	uint64_t row[] = { 0, 1, 3, 5 };
 	uint32_t col[] = { 1, 2, 2, 1, 1 }, color[3];
@@ -108,7 +108,7 @@ TEST(coloring_of_edges_in_one_direction)
 	}
 }
 
-TEST(random_weights)
+TEST(results_with_random_weights_match_the_reference)
 {
 	open_fakes();
 	for (unsigned type = GTU_WEIGHT_U32; type <= GTU_WEIGHT_F64; type++) {
@@ -120,7 +120,7 @@ TEST(random_weights)
 	}
 }
 
-TEST(placements)
+TEST(results_with_each_placement_match_the_reference)
 {
 	static const struct gtu_placement_options place[] = {
 		{ .edges = GTU_EDGES_PINNED, .gpu_memory = 4000 }, { .edges = GTU_EDGES_DEVICE, .edge_bytes = 8 },
@@ -144,7 +144,7 @@ TEST(placements)
  * Buckets that are expanded once, of lists on the cards. Integer distances are numbers of one or two bytes, which owners take
  * from all cards.
  */
-TEST(distances_by_loads)
+TEST(distances_by_loads_match_the_reference)
 {
 	static const struct {
 		uint32_t type, least, direction;
@@ -192,7 +192,7 @@ TEST(distances_by_loads)
  * Steps of few vertices, which one card runs over the memories of all, if it can change them: a hub on a path ends such loops
  * for a step.
  */
-TEST(loops_over_cards)
+TEST(one_card_runs_short_steps_over_all_cards)
 {
 	const uint64_t path = 40, leaves = 5000, n = 2 * path + 1 + leaves;
 	struct gtu_placement_options place = { .edges = GTU_EDGES_DEVICE };
@@ -254,7 +254,7 @@ TEST(loops_over_cards)
 }
 
 /* A search that meets a path of more than 32 bits starts again, on all ranks. */
-TEST(long_paths)
+TEST(distances_of_long_paths_match_the_reference)
 {
 	struct edges e = path(139);
 	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU };
@@ -375,7 +375,7 @@ static void components_of_islands(uint32_t size)
 	run_components(hub(600), 4, NULL);
 }
 
-TEST(components_outside_of_a_search)
+TEST(components_outside_of_a_search_match_the_reference)
 {
 	static const char *const list[] = { "cuda:0,1", "cuda:0,1,2,3,4", "cuda:2,cuda:0,1", "cuda:all" };
 	uint32_t rank, size;
@@ -397,7 +397,7 @@ TEST(components_outside_of_a_search)
  * Two cards each run eight kernels at most if a search of one level reaches all vertices with edges: one of the placement, five of
  * the search, and two to label own vertices.
  */
-TEST(components_of_one_search)
+TEST(components_of_one_search_take_at_most_8_kernels)
 {
 	long reached, outside;
 
@@ -411,7 +411,7 @@ TEST(components_of_one_search)
 }
 
 /* A slice of the lists, and then those outside the giant component, which may be one of many or cross no card. */
-TEST(components_by_slices)
+TEST(components_by_slices_match_the_reference)
 {
 	open_fakes();
 	far = true;
@@ -431,7 +431,7 @@ TEST(components_by_slices)
 
 /* ---- Processes ----------------------------------------------------------------------------------------- */
 
-TEST(local_cards_of_one_rank)
+TEST(results_over_local_cards_match_the_reference)
 {
 	struct socket_ranks alone = { .size = 1 };
 	struct gtu_ranks one = { .bytes = sizeof(one), .size = 1, .context = &alone, .broadcast = socket_broadcast,

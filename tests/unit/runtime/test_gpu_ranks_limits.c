@@ -51,7 +51,7 @@ static struct gtu_graph *small_graph(uint64_t **want)
 
 /* ---- Without NCCL ---------------------------------------------------------------------------------- */
 
-TEST(copies_between_cards)
+TEST(results_by_copies_between_cards_match_the_reference)
 {
 	open_fakes();
 	by = GTU_EXCHANGE_COPIES;
@@ -61,7 +61,7 @@ TEST(copies_between_cards)
 	close_list("copies between the cards");
 }
 
-TEST(host_memory)
+TEST(ranks_without_nccl_and_peers_use_host_memory)
 {
 	open_fakes();
 	setenv("GTU_NCCL_LIBRARY", fake_built("libnccl-old.so.2"), 1);
@@ -75,7 +75,7 @@ TEST(host_memory)
 }
 
 /* The caller chooses; another choice holds from the next run on. */
-TEST(chosen_exchanges)
+TEST(ranks_exchange_by_the_chosen_way)
 {
 	static const char *const name[] = { "loads from the other cards", "NCCL 2.28.9", "copies between the cards", "loads from the other cards",
 					    "host memory" };
@@ -105,7 +105,7 @@ TEST(chosen_exchanges)
 	close_list(name[GTU_EXCHANGE_AUTO]);
 }
 
-TEST(exchanges_that_are_refused)
+TEST(impossible_exchanges_are_refused)
 {
 	struct gtu_algorithm_options opt = { .unit = GTU_WITH_GPU };
 	struct gtu_graph *g;
@@ -133,7 +133,7 @@ TEST(exchanges_that_are_refused)
 	gtu_close(over);
 }
 
-TEST(an_old_version_of_nccl)
+TEST(an_old_version_of_nccl_is_not_used)
 {
 	open_fakes();
 	by = GTU_EXCHANGE_AUTO;
@@ -146,7 +146,7 @@ TEST(an_old_version_of_nccl)
 	cuda->no_peers = 0;
 }
 
-TEST(two_ranks_on_one_card)
+TEST(two_ranks_on_one_card_exchange_by_copies)
 {
 	open_fakes();
 	by = GTU_EXCHANGE_AUTO;
@@ -203,7 +203,7 @@ static bool attempt(const struct gtu_graph *g, unsigned algorithms)
 	return !rc;
 }
 
-TEST(every_call_of_nccl_fails)
+TEST(failed_nccl_calls_give_an_error_or_the_result)
 {
 	const struct gtu_graph *g;
 	const char *before = NULL;
@@ -234,7 +234,7 @@ TEST(every_call_of_nccl_fails)
 	CHECKF(calls >= 300, "only %u calls", calls);
 }
 
-TEST(calls_of_the_driver_fail)
+TEST(failed_driver_calls_give_an_error_or_the_result)
 {
 	const struct gtu_graph *g;
 
@@ -259,7 +259,7 @@ TEST(calls_of_the_driver_fail)
 	CHECK(attempt(g, ~0u));
 }
 
-TEST(what_is_refused)
+TEST(invalid_lists_and_options_are_refused)
 {
 	struct gtu_algorithm_options opt = { .unit = GTU_WITH_NONE };
 	const struct edges paths = ladder(530);

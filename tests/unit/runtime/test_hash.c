@@ -54,7 +54,7 @@ static void check_lookups(const uint64_t *key, uint64_t m, uint64_t buckets, con
 	gtu_hash_free(&t);
 }
 
-TEST(empty_table_and_queries)
+TEST(lookups_with_empty_tables_or_queries_find_nothing)
 {
 	const uint64_t query[] = { 0, 1, UINT64_MAX };
 
@@ -64,7 +64,7 @@ TEST(empty_table_and_queries)
 }
 
 /* Keys of all bit patterns, equal keys, and a table with one bucket. */
-TEST(few_buckets)
+TEST(lookups_in_few_buckets_match_a_linear_search)
 {
 	const uint64_t key[] = { 7, UINT64_MAX, 0, 7, 1ull << 63, 0, UINT64_MAX, 5, 1ull << 32 };
 	const uint64_t query[] = { 0, 7, UINT64_MAX, 6, 1ull << 63, 5, 1ull << 31, 7, 1ull << 32 };
@@ -73,7 +73,7 @@ TEST(few_buckets)
 		check_lookups(key, 9, buckets, query, 9);
 }
 
-TEST(random_keys)
+TEST(lookups_of_random_keys_match_a_linear_search)
 {
 	static uint64_t key[2000], query[3000];
 	uint64_t seed = 11;
@@ -88,7 +88,7 @@ TEST(random_keys)
 }
 
 /* More queries than fit one block. */
-TEST(blocks)
+TEST(lookups_in_several_blocks_match_a_linear_search)
 {
 	const uint64_t count = 65536 + 100;
 	uint64_t *query = test_alloc(count, 8), key[] = { 3, 65537, 65600, 70000 };
@@ -98,7 +98,7 @@ TEST(blocks)
 	check_lookups(key, 4, 3, query, count);
 }
 
-TEST(refusals)
+TEST(invalid_tables_are_refused)
 {
 	uint64_t key[] = { 1, 2, 3 }, position[3];
 	struct gtu_algorithm_options opt = { 0 };

@@ -37,7 +37,7 @@ static struct gtu_graph *graph(void)
 	return generate((struct gtu_generate_options){ .kind = GTU_GEN_KRONECKER, .scale = 9, .degree = 8, .seed = 1 });
 }
 
-TEST(bfs_and_pagerank)
+TEST(iterations_of_bfs_and_pagerank_add_up)
 {
 	struct gtu_graph *g = graph();
 	uint64_t *level = test_alloc(g->n, 8);
@@ -62,7 +62,7 @@ TEST(bfs_and_pagerank)
 	}
 }
 
-TEST(other_algorithms)
+TEST(iterations_of_other_algorithms_add_up)
 {
 	struct gtu_graph *g = graph();
 	void *out = test_alloc(g->n, 8);

@@ -253,7 +253,7 @@ static void check_bfs(bool pull, unsigned engines, bool demand)
 	free(want), free(got), free(active);
 }
 
-TEST(bfs_push)
+TEST(the_pushing_bfs_gives_the_levels_of_the_reference)
 {
 	load_graph();
 	check_bfs(false, 1, false);
@@ -261,7 +261,7 @@ TEST(bfs_push)
 	check_bfs(false, 3, true);
 }
 
-TEST(bfs_pull)
+TEST(the_pulling_bfs_gives_the_levels_of_the_reference)
 {
 	load_graph();
 	check_bfs(true, 1, false);
@@ -275,8 +275,8 @@ static int by_index(const void *p, const void *q)
 	return (x[3] > y[3]) - (x[3] < y[3]);
 }
 
-/* All fields of an edge belong together, whichever a lane pops first. */
-TEST(fields_of_an_edge)
+/* Whichever field a lane pops first. */
+TEST(the_fields_of_an_edge_belong_together)
 {
 	CUdeviceptr out = state + RESULT_AT, count;
 	uint64_t (*got)[4], v, e;
@@ -304,8 +304,7 @@ TEST(fields_of_an_edge)
 	free(got);
 }
 
-/* Vertex-list mode splits a list by a criterion. */
-TEST(vertex_list)
+TEST(vertex_list_mode_splits_a_list_by_a_criterion)
 {
 	const uint32_t threshold = 300;
 	CUdeviceptr values = state + RESULT_AT;
@@ -374,7 +373,7 @@ static void run_iru(const char *kernel, void **args, uint32_t op, bool secondary
 	check_error();
 }
 
-TEST(iru_bfs)
+TEST(bfs_with_the_iru_sets_the_expected_labels)
 {
 	uint32_t label[TARGETS], n = INDICES, level = 4;
 	CUdeviceptr at;
@@ -392,7 +391,7 @@ TEST(iru_bfs)
 	CHECK(!memcmp(got, label, sizeof(label)));
 }
 
-TEST(iru_sssp)
+TEST(sssp_with_the_iru_sets_the_least_distances)
 {
 	uint32_t distance[TARGETS], got[TARGETS], *pos, n = INDICES, i;
 	CUdeviceptr at, pos_at;
@@ -416,7 +415,7 @@ TEST(iru_sssp)
 }
 
 /* The IRU's sum of merged weights: fewer additions, the same sums (small integers are exact). */
-TEST(iru_pagerank)
+TEST(the_iru_merges_weights_without_changing_sums)
 {
 	float sum[TARGETS] = { 0 }, got[TARGETS];
 	uint32_t n = INDICES, adds = 0, i;
@@ -447,7 +446,7 @@ struct csr {
 };
 
 /* Sums over in-edges; some destinations are filtered at registration, some skipped, some sources filtered. */
-TEST(weaver_gather)
+TEST(weaver_sums_over_the_edges_that_are_not_filtered)
 {
 	struct { uint32_t base_id, bound, stride; } set;
 	struct memory room;
@@ -525,7 +524,7 @@ TEST(weaver_gather)
 
 /* ---- Values that the host's functions refuse ------------------------------------------------------ */
 
-TEST(refused)
+TEST(invalid_kernel_configurations_are_refused)
 {
 	struct memory m;
 	struct stream s;

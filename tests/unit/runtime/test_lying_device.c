@@ -290,14 +290,14 @@ static void run_all(unsigned lies, uint64_t runs)
 	       runs * UNITS * ALGORITHMS);
 }
 
-TEST(corrupt_completions) { run_all(COMPLETIONS, TEST_CASES(15)); }
-TEST(wrong_counts_and_spurious_cancellations) { run_all(COUNTS, TEST_CASES(10)); }
-TEST(wrong_comparisons) { run_all(MASKS, TEST_CASES(5)); }
-TEST(wrong_outputs) { run_all(OUTPUTS, TEST_CASES(10)); }
-TEST(forged_records) { run_all(RECORDS, TEST_CASES(10)); }
+TEST(corrupt_completions_give_no_wrong_result) { run_all(COMPLETIONS, TEST_CASES(15)); }
+TEST(wrong_counts_and_cancellations_give_no_wrong_result) { run_all(COUNTS, TEST_CASES(10)); }
+TEST(wrong_comparisons_cause_no_hang_or_access_outside) { run_all(MASKS, TEST_CASES(5)); }
+TEST(wrong_outputs_cause_no_hang_or_access_outside) { run_all(OUTPUTS, TEST_CASES(10)); }
+TEST(forged_records_cause_no_hang_or_access_outside) { run_all(RECORDS, TEST_CASES(10)); }
 
 /* A storage has more entries than vertices, so a valid entry index may be an invalid vertex. */
-TEST(forged_vertices_of_a_storage)
+TEST(forged_vertices_of_a_storage_are_reported)
 {
 	uint64_t seed, failed = 0;
 
@@ -307,6 +307,6 @@ TEST(forged_vertices_of_a_storage)
 	CHECKF(failed > 5 && failed < TEST_CASES(300) - 5, "%" PRIu64 " runs failed", failed);
 }
 
-TEST(all_at_once) { run_all(COMPLETIONS | OUTPUTS | RECORDS, TEST_CASES(10)); }
+TEST(combined_faults_cause_no_hang_or_access_outside) { run_all(COMPLETIONS | OUTPUTS | RECORDS, TEST_CASES(10)); }
 
 TEST_MAIN

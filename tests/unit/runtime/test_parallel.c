@@ -54,7 +54,7 @@ static void each_once(struct gtu_team *t, uint64_t share, uint64_t count)
 		CHECK_EQ(atomic_load(&seen[i]), i < count);
 }
 
-TEST(every_element_once)
+TEST(every_element_is_visited_once)
 {
 	static const unsigned threads[] = { 0, 1, 2, 3, 7, GTU_THREADS_MAX };
 	struct gtu_team t;
@@ -72,7 +72,7 @@ TEST(every_element_once)
 	}
 }
 
-TEST(all_threads_at_the_same_time)
+TEST(all_threads_run_at_the_same_time)
 {
 	struct gtu_team t;
 
@@ -86,8 +86,7 @@ TEST(all_threads_at_the_same_time)
 	gtu_team_end(&t);
 }
 
-/* a share of an earlier loop must not be taken for one of the next */
-TEST(many_short_loops)
+TEST(short_loops_take_no_share_of_an_earlier_loop)
 {
 	struct gtu_team t;
 
@@ -104,7 +103,7 @@ TEST(many_short_loops)
 	gtu_team_end(&t);
 }
 
-TEST(errors)
+TEST(a_loop_returns_the_error_of_an_element)
 {
 	struct gtu_team t;
 

@@ -87,11 +87,7 @@ static uint64_t order_of_any(const struct bed *b, uint32_t ring_log2, bool slow,
 	return n;
 }
 
-/*
- * The order of records from all engines depends neither on the speed of the consumer nor on the
- * size of the rings.
- */
-TEST(any_engine_order)
+TEST(record_order_does_not_depend_on_consumers_or_rings)
 {
 	for (uint64_t seed = 1; seed <= 6; seed++) {
 		uint64_t *want, *got, n;
@@ -109,7 +105,7 @@ TEST(any_engine_order)
 }
 
 /* Records taken from one engine leave the order of those that GTU_PEG_ANY takes as it is. */
-TEST(any_engine_between_single_engines)
+TEST(single_engine_records_keep_the_order_of_the_rest)
 {
 	uint64_t *want, n, draw = 3;
 	struct gtu_peg_edges edges;
@@ -151,7 +147,7 @@ TEST(any_engine_between_single_engines)
 }
 
 /* GraphPEG, figure 4(a), level by level: pushed vertices are the next level's list. */
-TEST(bfs_of_figure_4)
+TEST(bfs_of_figure_4_matches_the_reference)
 {
 	for (uint64_t seed = 1; seed <= 12; seed++) {
 		const bool demand = seed % 3 == 0;
@@ -319,7 +315,7 @@ static void *consume(void *arg)
 	return NULL;
 }
 
-TEST(one_thread_per_engine)
+TEST(one_thread_per_engine_takes_every_edge)
 {
 	struct consumer c[4] = { { 0 } };
 	struct gtu_peg *peg = NULL;
@@ -350,7 +346,7 @@ TEST(one_thread_per_engine)
 	gtu_peg_close(peg);
 }
 
-TEST(output_overflow_and_vertex_lists)
+TEST(vertex_lists_are_read_and_overflow_is_reported)
 {
 	struct gtu_peg *peg = NULL;
 	struct gtu_peg_config c = { 0 };
@@ -397,7 +393,7 @@ TEST(output_overflow_and_vertex_lists)
 /* ---- Weaver ---------------------------------------------------------------------------------------------- */
 
 /* The gather kernel (SparseWeaver, figure 9) over a list of vertices, 512 per round. */
-TEST(weaver_gather)
+TEST(weaver_gathers_every_edge_once_in_order)
 {
 	for (uint64_t seed = 1; seed <= 8; seed++) {
 		struct gtu_weaver_config c = { .demand = seed % 2, .wide_vids = seed % 3 == 0, .wide_eids = seed % 4 == 0,
@@ -468,7 +464,7 @@ TEST(weaver_gather)
 	}
 }
 
-TEST(weaver_skip_and_errors)
+TEST(weaver_skips_a_vertex_and_reports_wrong_use)
 {
 	struct gtu_weaver_config c = { .demand = true };
 	uint64_t vid[32], start[32], degree[32], work = 0, r = 1;

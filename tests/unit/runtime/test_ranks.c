@@ -146,7 +146,7 @@ static void one_shape(void)
 	each_graph(skewed(200, 1500, &seed), check);
 }
 
-TEST(without_a_unit)
+TEST(lists_without_a_unit_match_the_reference)
 {
 	units_from = units_to = GTU_WITH_NONE;
 	tiny_graphs(check);
@@ -156,33 +156,33 @@ TEST(without_a_unit)
 	one_shape();
 }
 
-TEST(with_the_scu)
+TEST(lists_with_the_scu_match_the_reference)
 {
 	units_from = GTU_WITH_SCU_BASIC;
 	units_to = GTU_WITH_SCU;
 	one_shape();
 }
 
-TEST(with_the_iru)
+TEST(lists_with_the_iru_match_the_reference)
 {
 	units_from = units_to = GTU_WITH_IRU;
 	one_shape();
 }
 
-TEST(with_the_peg)
+TEST(lists_with_the_peg_match_the_reference)
 {
 	units_from = units_to = GTU_WITH_PEG;
 	one_shape();
 }
 
-TEST(with_the_weaver)
+TEST(lists_with_the_weaver_match_the_reference)
 {
 	units_from = units_to = GTU_WITH_WEAVER;
 	one_shape();
 }
 
 /* Weights of every type, directed and undirected, each with another unit. */
-TEST(weights)
+TEST(lists_match_the_reference_with_every_weight_type)
 {
 	static const uint32_t types[] = { GTU_WEIGHT_U32, GTU_WEIGHT_F32, GTU_WEIGHT_F64 };
 	uint64_t seed = 3;
@@ -206,7 +206,7 @@ TEST(weights)
 }
 
 /* A vertex with most of the edges is more than one rank's share: ranks beside it have few vertices or none. */
-TEST(hub)
+TEST(lists_match_the_reference_with_a_hub)
 {
 	struct edges e = edges(64, 4096);
 
@@ -234,7 +234,7 @@ TEST(epsilon_stops_all_ranks)
 
 /* ---- The device ------------------------------------------------------------------------------------ */
 
-TEST(names_of_lists)
+TEST(names_of_lists_are_parsed_and_checked)
 {
 	struct gtu_device *d;
 	uint32_t rank, size;
@@ -335,7 +335,7 @@ TEST(a_damaged_graph_ends_all_ranks)
 }
 
 /* An undirected graph with edges in one direction only: a vertex waits for a neighbour that does not know it. */
-TEST(coloring_of_edges_in_one_direction)
+TEST(coloring_refuses_edges_in_one_direction)
 {
 	uint64_t row[] = { 0, 1, 3, 5 };
 	uint32_t col[] = { 1, 2, 2, 1, 1 }, color[3];
@@ -346,7 +346,7 @@ TEST(coloring_of_edges_in_one_direction)
 		FAILS(gtu_coloring(list_of(i), &g, &opt, color, NULL, &err), GTU_ERR_INPUT, "stored in one direction only");
 }
 
-TEST(features_out_of_range)
+TEST(features_and_sums_out_of_range_are_refused)
 {
 	static const uint64_t src[] = { 0, 1, 2 }, dst[] = { 1, 2, 0 };
 	static const double weight[] = { 1, INFINITY, 1 }, huge[] = { 1.7e308, 1.7e308, 1.7e308, 1.7e308, 1.7e308, 1 };

@@ -11,7 +11,7 @@
 #endif
 
 /* Whole graphs, and parts of a container, directed and undirected; rank 0 has all results. */
-TEST(results)
+TEST(every_number_of_ranks_matches_the_reference)
 {
 	char path[256];
 
@@ -31,7 +31,7 @@ TEST(results)
 	}
 }
 
-TEST(results_of_a_unit)
+TEST(ranks_with_a_unit_match_the_reference)
 {
 	static const uint32_t units[] = { GTU_WITH_SCU, GTU_WITH_IRU, GTU_WITH_PEG, GTU_WITH_WEAVER };
 	struct gtu_graph *g = kronecker(7, false);
@@ -52,7 +52,7 @@ TEST(results_of_a_unit)
 }
 
 /* Fewer vertices than ranks, no edges, no vertices: some ranges are empty. */
-TEST(empty_ranges)
+TEST(ranges_without_vertices_match_the_reference)
 {
 	static const uint64_t src[] = { 0, 1, 2 }, dst[] = { 1, 2, 0 };
 	struct gtu_graph *g[] = { from_edges(3, 3, src, dst, GTU_DIRECTED, 4), from_edges(3, 0, src, dst, GTU_UNDIRECTED, 4),
@@ -72,7 +72,7 @@ TEST(empty_ranges)
 }
 
 /* One device cannot do these over a part of the vertices; ranks can, because they exchange what they find. */
-TEST(parts_that_one_device_refuses)
+TEST(ranks_run_parts_that_one_device_refuses)
 {
 	struct gtu_graph *g = kronecker(8, true);
 	struct gtu_algorithm_options part = { .unit = GTU_WITH_NONE, .first_vertex = 1, .end_vertex = 100 };
@@ -91,7 +91,7 @@ TEST(parts_that_one_device_refuses)
 /* ---- Faults ---------------------------------------------------------------------------------------- */
 
 /* Each call of each algorithm fails in turn; then every third ends its process, which the others see at their next call. */
-TEST(calls_that_fail)
+TEST(a_failed_call_ends_all_ranks)
 {
 	struct gtu_graph *g = kronecker(6, true);
 	unsigned at, failed;
@@ -117,7 +117,7 @@ TEST(calls_that_fail)
 		}
 }
 
-TEST(a_rank_that_hangs)
+TEST(a_rank_that_hangs_ends_all_ranks)
 {
 	struct gtu_graph *g = kronecker(6, false);
 
@@ -140,7 +140,7 @@ static void disagree(struct job job, const char *words)
 		       "rank %u gives %d \"%s\", not \"%s\"", i, rank_reports[i].rc, rank_reports[i].err.text, words);
 }
 
-TEST(ranks_that_disagree)
+TEST(ranks_that_disagree_are_reported)
 {
 	struct gtu_graph *g = kronecker(6, false);
 	struct job job = job_of(g, 0);
@@ -172,7 +172,7 @@ TEST(ranks_that_disagree)
 		CHECK(rank_reports[i].rc < 0 && strstr(rank_reports[i].err.text, "rank 2 runs libgtu 9"));
 }
 
-TEST(interfaces)
+TEST(invalid_interfaces_and_parts_are_refused)
 {
 	struct gtu_graph *g = kronecker(6, false);
 	struct gtu_ranks ranks = { .bytes = sizeof(ranks), .size = 1 };
@@ -306,8 +306,7 @@ static int run_among(struct strangers *s, const struct gtu_graph *g, unsigned wh
 	return rc;
 }
 
-/* No length and no vertex of a message leads out of the memory of its receiver. */
-TEST(messages_of_strangers)
+TEST(no_message_leads_out_of_the_receivers_memory)
 {
 	static const uint64_t lengths[] = { 1, 5, 8, 12, 16, 24, 8 << 10, 12 << 14, 1 << 20 };
 	static const int fills[] = { 0, 1, 0xff };
@@ -323,7 +322,7 @@ TEST(messages_of_strangers)
 }
 
 /* Ranks of another row of the grid send this rank a set of their vertices, of which it has no edges. */
-TEST(sets_of_another_row)
+TEST(sets_of_another_row_are_refused)
 {
 	static const uint32_t one_vertex[] = { 1, 0, 0 };
 	struct gtu_graph *g = kronecker(7, false);
@@ -337,7 +336,7 @@ TEST(sets_of_another_row)
 }
 
 /* The message lies before a page that cannot be read. */
-TEST(malformed_sets)
+TEST(malformed_sets_are_refused)
 {
 	static const struct {
 		uint64_t head, bytes;

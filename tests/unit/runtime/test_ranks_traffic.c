@@ -18,7 +18,7 @@ static uint64_t set_bytes(uint64_t range, uint64_t count)
  * The bytes that pushing ranks send: a rank sends every target once, in the level in which it sees it
  * first, as a list or a bitmap, unless the rank knows that it is reached.
  */
-TEST(bytes_of_a_search)
+TEST(a_search_sends_every_target_once)
 {
 	struct gtu_graph *g = kronecker(9, false);
 	uint64_t *level = test_alloc(g->n, 8), first, end, last = 0;
@@ -68,7 +68,7 @@ TEST(bytes_of_a_search)
  * PageRank that pushes: sums to the owners of a column, shares to the ranks of a row; that pulls: sums to the
  * row, shares to the column; 8 bytes a vertex each.
  */
-TEST(bytes_of_pagerank)
+TEST(pagerank_sends_8_bytes_per_vertex_in_its_grid)
 {
 	struct gtu_graph *g = kronecker(9, false);
 	struct job job = job_of(g, 2);
@@ -99,7 +99,7 @@ TEST(bytes_of_pagerank)
  * Components of a path: a rank sends the next one the pair of the edge between them; then a root asks for the link
  * of its link until that is vertex 0, 4 bytes each way.
  */
-TEST(bytes_of_components_of_a_path)
+TEST(components_of_a_path_send_a_pair_and_links)
 {
 	static const uint64_t want[] = { 8 + 4 + 4, 8 + 4 + 4, 4 + 4 };
 	struct edges e = edges(300, 299);
@@ -117,7 +117,7 @@ TEST(bytes_of_components_of_a_path)
  * Components of a graph with a large tree: of the vertices of other ranks that a rank's edges lead to, the rank sends
  * about half, 8 bytes each. Others are sent before their edge is known to lead from that tree, or belong to small ones.
  */
-TEST(bytes_of_components)
+TEST(components_send_about_half_of_their_remote_targets)
 {
 	struct gtu_graph *g = kronecker(10, false);
 
@@ -145,7 +145,7 @@ TEST(bytes_of_components)
 }
 
 /* Label propagation: 8 bytes for each vertex to each other rank in an iteration, or 12 for each label that changed. */
-TEST(bytes_of_labels)
+TEST(label_propagation_sends_all_or_changed_labels)
 {
 	struct gtu_graph *g = kronecker(9, true);
 	struct job job = job_of(g, 6);
@@ -178,7 +178,7 @@ TEST(bytes_of_labels)
 }
 
 /* Coloring: the key of each vertex to each other rank, 8 bytes; its color to each with a later neighbour, 12 bytes. */
-TEST(bytes_of_coloring)
+TEST(coloring_sends_each_rank_keys_and_due_colors)
 {
 	struct gtu_graph *g = kronecker(9, false);
 	uint64_t *key = test_alloc(g->n, 8), sum = 0;
@@ -215,7 +215,7 @@ TEST(bytes_of_coloring)
 }
 
 /* ST-connectivity along a path: a rank sends the first vertex of the next one, a set of 8 + 4 bytes, and no other one. */
-TEST(bytes_of_stcon)
+TEST(stcon_sends_only_the_vertices_at_boundaries)
 {
 	struct edges e = edges(300, 299);
 	struct job job;
@@ -233,7 +233,7 @@ TEST(bytes_of_stcon)
 }
 
 /* A convolution of F features: 8 (F + 1) bytes of each vertex to each other rank. */
-TEST(bytes_of_a_convolution)
+TEST(a_convolution_sends_its_features_to_each_rank)
 {
 	struct gtu_graph *g = kronecker(8, true);
 
@@ -249,8 +249,7 @@ TEST(bytes_of_a_convolution)
 	}
 }
 
-/* The parts have about the same number of vertices and edges. */
-TEST(balance)
+TEST(parts_have_similar_sums_of_vertices_and_edges)
 {
 	struct gtu_graph *g = kronecker(12, false);
 	struct job job = job_of(g, 3);
@@ -293,7 +292,7 @@ static void grow_by(const struct gtu_graph *g, unsigned what, uint32_t direction
 }
 
 /* The table "Besides its edges a rank holds" in Documentation/scale.md. */
-TEST(memory_of_a_rank)
+TEST(a_rank_holds_no_more_memory_than_documented)
 {
 #ifdef __SANITIZE_ADDRESS__
 	SKIP("the sanitizer's shadow memory counts as resident");
@@ -371,8 +370,8 @@ static void make_part(const struct gtu_ranks *ranks, struct rank_report *r, void
 	gtu_close(d);
 }
 
-/* Parts that ranks generate are those of the whole graph, byte for byte, where it is cut as in a container. */
-TEST(generated_parts)
+/* Byte for byte, and cut where a container is cut. */
+TEST(generated_parts_are_those_of_the_whole_graph)
 {
 	static const uint32_t kinds[] = { GTU_GEN_KRONECKER, GTU_GEN_UNIFORM, GTU_GEN_POWERLAW };
 	uint64_t cut[9], end;
@@ -407,7 +406,7 @@ static void not_made(struct making making, int code, const char *words)
 		       rank_reports[r].err.text);
 }
 
-TEST(generated_parts_that_cannot_be)
+TEST(parts_that_cannot_be_generated_are_refused)
 {
 	struct making making = { .opt = { .kind = GTU_GEN_ROAD, .n = 100 } };
 	struct gtu_device *d;
@@ -435,7 +434,7 @@ TEST(generated_parts_that_cannot_be)
 }
 
 /* A rank holds its share of the graph, 16 bytes for each of its vertices, and messages. */
-TEST(memory_of_a_generating_rank)
+TEST(a_generating_rank_holds_only_its_share)
 {
 #ifdef __SANITIZE_ADDRESS__
 	SKIP("the sanitizer's shadow memory counts as resident");

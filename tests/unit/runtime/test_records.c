@@ -95,14 +95,14 @@ static void check_iru(uint32_t count, bool demand)
 }
 
 /* With a large ring, and with one that is full most of the time. */
-TEST(iru)
+TEST(every_index_of_the_iru_is_received_once)
 {
 	begin();
 	check_iru(256, false);
 	check_iru(2, false);
 }
 
-TEST(iru_on_demand)
+TEST(every_index_on_demand_is_received_once)
 {
 	begin();
 	check_iru(8, true);
@@ -112,7 +112,7 @@ TEST(iru_on_demand)
  * Edges of a graph with their sources; each new vertex is pushed, and the output list has each
  * once.
  */
-TEST(peg)
+TEST(every_edge_of_the_peg_is_received_once)
 {
 	struct gtu_graph *g = generate((struct gtu_generate_options){ .kind = GTU_GEN_KRONECKER, .scale = 9, .degree = 8, .seed = 3 });
 	const uint32_t count = 16, back = 64;
@@ -157,7 +157,7 @@ TEST(peg)
 }
 
 /* Work ids of registered ranges: each edge once, with its vertex; 8-byte edge ids. */
-TEST(weaver)
+TEST(every_work_id_of_the_weaver_is_received_once)
 {
 	struct gtu_hw_registration *table;
 	const uint32_t registered = 500, count = 8;
@@ -187,8 +187,7 @@ TEST(weaver)
 				     .f = 64 + 128, .f_wide = 1 }));
 }
 
-/* Without a producer, the stop flag ends the wait. */
-TEST(stalled_ring)
+TEST(the_stop_flag_ends_the_wait_for_a_producer)
 {
 	struct taken t;
 
@@ -212,8 +211,7 @@ static void *lie(void *arg)
 	return NULL;
 }
 
-/* An impossible producer index is rejected. */
-TEST(invalid_producer_index)
+TEST(an_impossible_producer_index_is_refused)
 {
 	pthread_t liar;
 	struct taken t;

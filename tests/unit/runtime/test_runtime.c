@@ -25,7 +25,7 @@ static struct gtu_device *device(const char *name, struct gtu_queue **q)
 	return dev;
 }
 
-TEST(open_errors)
+TEST(devices_that_cannot_be_opened_are_reported)
 {
 	struct gtu_device *dev;
 
@@ -43,7 +43,7 @@ TEST(open_errors)
 }
 
 /* Not in test_cuda.c, which has kernels of its own. */
-TEST(built_without_kernels)
+TEST(a_build_without_kernels_refuses_gpus)
 {
 	struct gtu_device *dev;
 
@@ -52,7 +52,7 @@ TEST(built_without_kernels)
 	FAILS(gtu_open("cuda:0", &dev, &err), GTU_ERR_UNSUPPORTED, "built without nvcc");
 }
 
-TEST(info_and_settings)
+TEST(info_has_parameters_and_accepted_settings)
 {
 	struct gtu_device *dev = open_model("model:scu_width=1,iru_sets=256,aperture_bytes=0x100000");
 	size_t bytes;
@@ -81,7 +81,7 @@ TEST(info_and_settings)
 }
 
 /* More than 2^16, in rings of 4096. */
-TEST(many_jobs)
+TEST(many_jobs_complete_in_order)
 {
 	const uint64_t jobs = 100000;
 	struct gtu_hw_desc nop[8] = { { 0 } };
@@ -103,7 +103,7 @@ TEST(many_jobs)
 	FAILS(gtu_next(q, 0, &c, &err), GTU_ERR_USAGE, "no job");
 }
 
-TEST(full_rings)
+TEST(full_rings_are_reported_and_lose_no_job)
 {
 	struct gtu_queue_options small = { .sq_log2 = 2, .cq_log2 = 1 };
 	struct gtu_hw_desc nop = { 0 };
@@ -127,7 +127,7 @@ TEST(full_rings)
 	OK(gtu_next(q, GTU_FOREVER, &c, &err));
 }
 
-TEST(wait_timeouts)
+TEST(a_wait_times_out_and_the_job_continues)
 {
 	struct gtu_queue *q;
 	struct gtu_device *dev = device("model", &q);
@@ -150,7 +150,7 @@ TEST(wait_timeouts)
 	FAILS(gtu_do(q, &d, GTU_FOREVER, &c, &err), GTU_ERR_USAGE, "does not exist or was removed");
 }
 
-TEST(regions)
+TEST(regions_are_checked_and_keys_never_reused)
 {
 	struct gtu_queue *q;
 	struct gtu_device *dev = device("model:regions_log2=4", &q);
@@ -222,7 +222,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-TEST(device_shared_by_threads)
+TEST(threads_can_share_a_device)
 {
 	struct gtu_device *dev = open_model("model");
 	struct worker w[6];
@@ -320,7 +320,7 @@ TEST(long_work_is_split)
 	FAILS(gtu_scu_data(q, &a_in, &a_mask, NULL, &a_out, &c, &err), GTU_ERR_USAGE, "the mask has 5002");
 }
 
-TEST(iru_stream)
+TEST(an_iru_stream_returns_every_element_once)
 {
 	const uint64_t n = 10000;
 	struct gtu_queue *q;
@@ -385,7 +385,7 @@ TEST(iru_stream)
 }
 
 /* Operations that a queue must refuse while a stream owns it, and very long timeouts. */
-TEST(stream_owns_queue)
+TEST(a_running_stream_owns_its_queue)
 {
 	const uint64_t n = 100000;
 	struct gtu_queue *q, *other;
@@ -433,7 +433,7 @@ static long resident_pages(void)
  * 8 GiB of edges in a sparse file, mapped to the device: an expansion reads only the edges it
  * needs.
  */
-TEST(edge_lists_read_in_place)
+TEST(edge_lists_are_read_in_place)
 {
 	const uint64_t m = 1ull << 30;
 	struct gtu_graph g = { .n = 4, .m = m, .edge_bytes = 8 };

@@ -227,15 +227,14 @@ static void check_bfs(void)
 	free(want), free(queue);
 }
 
-TEST(algorithm_1)
+TEST(algorithm_1_gives_the_levels_of_the_reference)
 {
 	begin();
 	enhanced = false;
 	check_bfs();
 }
 
-/* The same labels from fewer edges. */
-TEST(algorithm_4)
+TEST(algorithm_4_gives_the_same_levels_from_fewer_edges)
 {
 	uint64_t basic;
 
@@ -376,14 +375,14 @@ static void check_sssp(void)
 	free(want);
 }
 
-TEST(algorithm_2)
+TEST(algorithm_2_gives_the_distances_of_the_reference)
 {
 	begin();
 	enhanced = false;
 	check_sssp();
 }
 
-TEST(algorithm_5)
+TEST(algorithm_5_gives_the_distances_of_the_reference)
 {
 	begin();
 	enhanced = true;
@@ -393,7 +392,7 @@ TEST(algorithm_5)
 /* ---- Algorithm 3: PageRank ------------------------------------------------------------------------- */
 
 /* The edge frontier is the edge list; weights are those of the sources, divided by their degrees. */
-TEST(algorithm_3)
+TEST(algorithm_3_gives_the_sums_over_in_edges)
 {
 	double *want, *got;
 	uint64_t v, e, i;

@@ -142,7 +142,7 @@ TEST(streams_blocked_by_others_time_out)
 	gtu_queue_destroy(other);
 }
 
-TEST(wait_for_full_ring)
+TEST(a_submission_waits_for_a_full_ring)
 {
 	struct gtu_queue *q;
 	struct gtu_device *dev = device(&q, 2, 6);
@@ -168,7 +168,7 @@ TEST(wait_for_full_ring)
 	CHECKF(i > 60 && i <= 68, "%u jobs went in", i);
 }
 
-TEST(cancel_jobs)
+TEST(cancel_ends_jobs_up_to_the_given_one)
 {
 	struct gtu_queue *q;
 	struct gtu_device *dev = device(&q, 4, 4);
@@ -206,7 +206,7 @@ TEST(cancel_jobs)
 	FAILS(gtu_cancel(q, GTU_ALL_JOBS, &err), GTU_ERR_UNSUPPORTED, "cannot cancel jobs");
 }
 
-TEST(cancel_stream)
+TEST(a_canceled_stream_ends_and_the_next_one_runs)
 {
 	struct gtu_queue *q;
 	struct gtu_device *dev = device(&q, 4, 4);
@@ -246,7 +246,7 @@ static struct gtu_hw_cpl *completed(struct gtu_queue *q, struct gtu_queue *other
 	return &q->rings.cq[slot];
 }
 
-TEST(invalid_completions)
+TEST(invalid_completions_are_reported)
 {
 	struct gtu_queue *q, *other;
 	struct gtu_device *dev = device(&q, 4, 4);
@@ -281,7 +281,7 @@ TEST(invalid_completions)
 	OK(gtu_next(q, GTU_FOREVER, &c, &err));
 }
 
-TEST(invalid_stream_index)
+TEST(an_invalid_index_of_a_stream_is_reported)
 {
 	struct gtu_queue *q, *other;
 	struct gtu_device *dev = device(&q, 4, 4);

@@ -229,7 +229,7 @@ static void check_edges(struct edges e)
 	}
 }
 
-TEST(small)
+TEST(results_on_small_graphs_match_the_reference)
 {
 	uint64_t src[] = { 0, 0, 1, 1, 2, 3, 3, 4, 6 }, dst[] = { 0, 1, 1, 2, 0, 1, 3, 2, 5 };
 
@@ -238,7 +238,7 @@ TEST(small)
 	check_edges((struct edges){ 9, 9, src, dst });
 }
 
-TEST(random_graphs)
+TEST(results_on_random_graphs_match_the_reference)
 {
 	uint64_t seed = 5;
 
@@ -247,7 +247,7 @@ TEST(random_graphs)
 }
 
 /* All vertices point at vertex 0: when pulling, one edge is enough, however the vertex is split. */
-TEST(early_exit)
+TEST(pulling_stops_at_the_first_edge_that_suffices)
 {
 	enum { N = 40000 };
 	static uint64_t level[N + 1];
@@ -307,7 +307,7 @@ static int ring_edge(const struct gtu_weave_storage *s, uint64_t edge, uint64_t 
 	return r->bad == 6 ? gtu_fail(err, GTU_ERR_FAIL, "the ring is broken") : 0;
 }
 
-TEST(custom_storage)
+TEST(a_custom_storage_is_used_and_checked)
 {
 	enum { N = 3000 };
 	static uint64_t level[N];
@@ -335,7 +335,7 @@ TEST(custom_storage)
 	CHECK_EQ(gtu_weave(dev, &s, &none, &d, &opt, NULL, &err), GTU_ERR_USAGE);
 }
 
-TEST(damaged_graphs)
+TEST(damaged_graphs_are_reported)
 {
 	uint64_t row[] = { 0, 2, 3, 4 }, level[3];
 	uint32_t col[] = { 1, 2, 9, 0 };
@@ -423,7 +423,7 @@ static int counted_edge(const struct gtu_weave_storage *s, uint64_t edge, uint64
 }
 
 /* Only the entries of a frontier are looked at, and gather knows its edge, with every unit. */
-TEST(frontiers_and_edge_ids)
+TEST(only_the_entries_of_a_frontier_are_gathered)
 {
 	static const struct gtu_weave_functions listed = { .gather = listed_gather, .apply = listed_apply,
 							   .frontier = listed_count, .get_frontier = listed_entry };

@@ -37,20 +37,20 @@ static void use_fake(void)
 	setenv("GTU_NVRTC_LIBRARY", path, 1);
 }
 
-TEST(missing)
+TEST(a_missing_compiler_is_reported)
 {
 	setenv("GTU_NVRTC_LIBRARY", "libnvrtc-that-nobody-has.so", 1);
 	FAILS(gtu_weave_compile(&count, 90, &image, &bytes, &err), GTU_ERR_UNSUPPORTED, "there is no NVRTC on this computer");
 	CHECK(strstr(err.text, "libnvrtc-that-nobody-has.so"));
 }
 
-TEST(too_old)
+TEST(an_old_compiler_is_reported)
 {
 	setenv("GTU_NVRTC_LIBRARY", fake_built("libnvrtc-old.so"), 1);
 	FAILS(gtu_weave_compile(&count, 90, &image, &bytes, &err), GTU_ERR_UNSUPPORTED, "has no nvrtcGetErrorString");
 }
 
-TEST(incomplete)
+TEST(a_program_without_a_function_is_refused)
 {
 	struct gtu_weave_program p = count;
 
@@ -58,7 +58,7 @@ TEST(incomplete)
 	FAILS(gtu_weave_compile(&p, 90, &image, &bytes, &err), GTU_ERR_USAGE, "init, gather and apply");
 }
 
-TEST(what_is_compiled)
+TEST(the_compiler_gets_source_options_and_kernels)
 {
 	static const char *const options[] = { "--include-path=somewhere", NULL };
 	struct gtu_weave_program p = count;
@@ -77,7 +77,7 @@ TEST(what_is_compiled)
 	CHECK(strstr(fake->source, "GTU_WEAVE_KERNELS(count, zero, gtu_weave_no_filter, reached, add, end)\n"));
 }
 
-TEST(source_with_errors)
+TEST(errors_of_the_source_are_reported)
 {
 	use_fake();
 	fake->log = "a warning\ncount(3): error: identifier \"x\" is undefined\n1 error\n";
@@ -89,7 +89,7 @@ TEST(source_with_errors)
 }
 
 /* Whichever call fails, the sentence names it and nothing stays. */
-TEST(failing_calls)
+TEST(every_failed_call_is_reported)
 {
 	static const char *const name[] = { "nvrtcCreateProgram", "nvrtcCompileProgram", "nvrtcGetCUBINSize", "nvrtcGetCUBIN" };
 
@@ -111,7 +111,7 @@ static void use_real(void)
 	CHECKF(!err.code, "%s", err.text);
 }
 
-TEST(real_compiler)
+TEST(the_real_compiler_gives_an_image_or_an_error)
 {
 	struct gtu_weave_program p = count;
 
@@ -124,7 +124,7 @@ TEST(real_compiler)
 }
 
 /* A program that also runs in process and in the laboratory, as its file has it. */
-TEST(real_compiler_with_a_file)
+TEST(the_real_compiler_takes_programs_from_their_file)
 {
 	static const struct {
 		const char *name, *init, *source, *target, *gather, *apply;

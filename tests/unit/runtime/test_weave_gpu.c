@@ -119,7 +119,7 @@ static void one_storage(const struct gtu_weave_storage *s, const struct weave_da
 		CHECK_EQ(seen[e], 3);
 }
 
-TEST(one_source_in_process_and_on_a_gpu)
+TEST(one_source_has_the_same_results_on_a_gpu)
 {
 	struct gtu_graph weighted;
 	struct gtu_weave_storage s;

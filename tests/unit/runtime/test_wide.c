@@ -43,7 +43,7 @@ TEST(operations_agree_with_long_doubles)
 	}
 }
 
-TEST(sums_of_many)
+TEST(sums_of_many_numbers_keep_their_precision)
 {
 	struct gtu_wide_sum sum = { 0 };
 	uint64_t seed = 9;
@@ -64,7 +64,7 @@ TEST(sums_of_many)
 	CHECK(sum.m >= 1 && sum.m < 2);
 }
 
-TEST(zero_and_the_ends_of_the_range)
+TEST(operations_saturate_at_the_ends_of_the_range)
 {
 	const gtu_wide greatest = GTU_WIDE_MOST - (1ull << 44), least = 1ull << 44;
 

@@ -26,7 +26,7 @@ static void write_ranks(const struct gtu_graph *g, uint64_t iterations, const ch
 	CHECK(!fclose(f));
 }
 
-TEST(fewest_iterations)
+TEST(the_fewest_iterations_that_match_are_found)
 {
 	static const uint64_t theirs[] = { 0, 5, 14 };
 	struct gtu_graph *g = generate((struct gtu_generate_options){ .kind = GTU_GEN_KRONECKER, .scale = 8, .seed = 5 });

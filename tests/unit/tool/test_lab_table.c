@@ -10,7 +10,7 @@
 #include "tools/support/json.h"
 #include "tools/support/svg.h"
 
-TEST(spearman_correlation)
+TEST(spearman_correlation_has_its_known_values)
 {
 	static const double a[] = { 1, 2, 3, 4, 5 }, same[] = { 10, 20, 30, 400, 5000 }, back[] = { 5, 4, 3, 2, 1 };
 	static const double swapped[] = { 1, 2, 3, 5, 4 }, ties[] = { 1, 1, 2, 3, 4 }, one[] = { 7, 7, 7, 7, 7 };
@@ -66,7 +66,7 @@ static struct lab_table one(enum lab_rule rule, double paper, double ours, doubl
 	return t;
 }
 
-TEST(verdict_of_each_rule)
+TEST(each_rule_gives_its_verdict)
 {
 	static const struct { enum lab_rule rule; double paper, ours, null, high; const char *verdict; bool null_meets; } of[] = {
 		{ LAB_COUNT_RULE, 2, 2.3, 1, NAN, "met", false }, { LAB_COUNT_RULE, 2, 2.31, 1, NAN, "missed", false },
@@ -149,7 +149,7 @@ TEST(curve_is_judged_by_order_and_distance)
 	}
 }
 
-TEST(row_that_lacks_what_its_rule_needs)
+TEST(a_row_without_what_its_rule_needs_is_incomplete)
 {
 	static const struct { enum lab_rule rule; double paper, high; bool complete; } of[] = {
 		{ LAB_OPEN_RULE, NAN, NAN, true }, { LAB_OPEN_RULE, 2, NAN, false },
@@ -168,7 +168,7 @@ TEST(row_that_lacks_what_its_rule_needs)
 	}
 }
 
-TEST(score_and_published_values_as_text)
+TEST(scores_and_published_values_are_written_as_text)
 {
 	const struct lab_score score = { .judged = 20, .met = 12, .null_met = 3, .unjudged = 5 }, none = { 0 };
 	struct lab_row row = { .rule = LAB_RANGE_RULE, .paper = 0.25, .high = 0.55, .ours = 0.4 };

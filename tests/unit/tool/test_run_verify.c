@@ -32,7 +32,7 @@ static void check(struct run *r, bool right, const char *why)
 }
 
 /* Ranks before and after a power iteration that changes none by more than epsilon. */
-TEST(right_ranks)
+TEST(converged_ranks_are_accepted)
 {
 	struct run r = converged(1e-7);
 	const uint64_t n = r.graph.n;
@@ -45,7 +45,7 @@ TEST(right_ranks)
 	check(&r, true, NULL);
 }
 
-TEST(wrong_ranks)
+TEST(wrong_ranks_are_refused)
 {
 	struct run r = converged(1e-7);
 	const uint64_t n = r.graph.n, hub = busiest(&r.graph);
@@ -69,8 +69,7 @@ TEST(wrong_ranks)
 	check(&r, false, "sum");
 }
 
-/* Runs of power iterations are still compared value by value. */
-TEST(power_iterations)
+TEST(power_iterations_are_compared_value_by_value)
 {
 	struct run r = converged(1e-7);
 	double change;

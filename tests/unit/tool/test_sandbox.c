@@ -101,7 +101,7 @@ static int status_of(int (*run)(int), int folder)
 	return status;
 }
 
-TEST(confined_process)
+TEST(a_confined_process_reaches_nothing_but_its_folder)
 {
 	char folder[300];
 	int fd, status;
@@ -127,8 +127,7 @@ static int foreign_call(int folder)
 	return 1;
 }
 
-/* A call under another architecture ends the process. */
-TEST(other_architecture)
+TEST(a_call_of_another_architecture_ends_the_process)
 {
 	int status;
 

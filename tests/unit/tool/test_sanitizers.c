@@ -71,12 +71,12 @@ static void reports(void (*function)(void), const char *kind, const char *name)
 	       "the report has no '%s' in '%s': %s", kind, name, text);
 }
 
-TEST(buffer_overflow)
+TEST(a_buffer_overflow_is_reported)
 {
 	reports(overflows_a_buffer, "heap-buffer-overflow", "overflows_a_buffer");
 }
 
-TEST(undefined_behavior)
+TEST(undefined_behavior_is_reported)
 {
 #ifdef __aarch64__
 	reports(overflows_an_integer, "AddressSanitizer: TRAP", "overflows_an_integer");
@@ -85,7 +85,7 @@ TEST(undefined_behavior)
 #endif
 }
 
-TEST(leak)
+TEST(a_leak_is_reported)
 {
 	reports(leaks_memory, "LeakSanitizer: detected memory leaks", "leaks_memory");
 }

@@ -126,7 +126,7 @@ static void check_copied(struct machine *m, uint32_t count)
 	CHECK(!memcmp(m->memory + SOURCE, m->memory + TARGET, count * 4ull));
 }
 
-TEST(copy_over_socket)
+TEST(copies_over_the_socket_complete_with_interrupts)
 {
 	struct machine m;
 
@@ -248,7 +248,7 @@ TEST(edge_lists_are_not_copied)
  * The device does not access memory that is unmapped, inaccessible or not permitted, and reports
  * that.
  */
-TEST(unmapped_memory)
+TEST(unmapped_memory_is_not_accessed)
 {
 	struct machine m;
 	const struct gtu_hw_cpl *c;
@@ -280,8 +280,7 @@ TEST(unmapped_memory)
 	tear_down(&m);
 }
 
-/* A read-only map can be a source but not a target. */
-TEST(read_only_memory)
+TEST(read_only_memory_is_not_written)
 {
 	struct dma_map ro = { sizeof(ro), VFIO_DMA_MAP_FLAG_READ, TARGET, BASE + TARGET, DATA };
 	const struct gtu_hw_cpl *c;
@@ -299,7 +298,7 @@ TEST(read_only_memory)
 }
 
 /* If a peer truncates a mapped file, the server drops that connection and accepts new ones. */
-TEST(truncated_memory_file)
+TEST(a_truncated_memory_file_drops_its_connection)
 {
 	struct machine m;
 
@@ -376,8 +375,7 @@ static void __attribute__((noreturn)) stranger(unsigned kind, atomic_uint *count
 	}
 }
 
-/* Connections of other kinds disturb neither the machine nor its results. */
-TEST(strangers_beside_machine)
+TEST(strangers_do_not_disturb_the_machine)
 {
 	atomic_uint *count = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid_t child[3];
@@ -410,7 +408,7 @@ TEST(strangers_beside_machine)
 
 /* ---- Faults ------------------------------------------------------------------------------------- */
 
-TEST(fault_lose_irq)
+TEST(lose_irq_drops_every_third_interrupt)
 {
 	static const char *const third[] = { "--fault", "lose-irq=3", NULL };
 	struct machine m;
@@ -425,7 +423,7 @@ TEST(fault_lose_irq)
 	tear_down(&m);
 }
 
-TEST(fault_stall)
+TEST(a_stall_completes_no_job_but_answers_reads)
 {
 	static const char *const late[] = { "--fault", "stall=100", NULL };
 	struct machine m;
@@ -442,7 +440,7 @@ TEST(fault_stall)
 	tear_down(&m);
 }
 
-TEST(fault_all_ones)
+TEST(registers_read_all_ones_from_the_given_access)
 {
 	static const char *const fifth[] = { "--fault", "all-ones=5", NULL };
 	int sock = start_server(fifth), i;
@@ -457,7 +455,7 @@ TEST(fault_all_ones)
 	CHECK_EQ(get_region(sock, 0, GTU_REG_MAGIC, 4), 0xffffffff);
 }
 
-TEST(fault_die_at)
+TEST(die_at_kills_the_server_at_the_given_access)
 {
 	static const char *const third[] = { "--fault", "die-at=3", NULL };
 	int sock = start_server(third), status;
@@ -533,7 +531,7 @@ TEST(signals_end_server)
 	}
 }
 
-TEST(option_once)
+TEST(once_ends_the_server_after_one_machine)
 {
 	static const char *const more[] = { "--once", NULL };
 	int sock, probe, status;
@@ -550,7 +548,7 @@ TEST(option_once)
 	CHECK(access(server_path, F_OK));
 }
 
-TEST(socket_in_use)
+TEST(unusable_socket_paths_are_refused)
 {
 	char plain[128], longer[200];
 	int sock = start_server(NULL);
@@ -570,7 +568,7 @@ TEST(socket_in_use)
 	CHECK_EQ(run_tool(longer, NULL), 2);
 }
 
-TEST(usage_errors)
+TEST(usage_errors_end_with_status_2)
 {
 	static const char *const wrong[][3] = {
 		{ "--fault", "nothing" }, { "--fault", "stall=0" }, { "--fault", "stall=x" },

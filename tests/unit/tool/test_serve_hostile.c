@@ -109,8 +109,7 @@ static void flood(int sock, struct request q, uint32_t bytes, unsigned count, ui
 
 /* ---- Memory ------------------------------------------------------------------------------------ */
 
-/* After all mappings that the server permits, it can still replace a truncated file. */
-TEST(all_mappings_then_truncation)
+TEST(truncated_files_are_replaced_at_the_limit_of_mappings)
 {
 	struct request map = { .head.command = CMD_DMA_MAP, .flags = 3, .word = { 0, 0x100000, 0x1000 } };
 	int fd = memfd_create("guest", MFD_CLOEXEC), sock = start_server(NULL);
@@ -138,7 +137,7 @@ static int huge_file(void)
 }
 
 /* A part of a huge page can be neither replaced nor unmapped alone. */
-TEST(part_of_huge_page_fails)
+TEST(a_truncated_huge_page_drops_the_connection)
 {
 	int fd = huge_file(), sock = start_server(NULL);
 
@@ -182,7 +181,7 @@ TEST(split_ranges_have_a_limit)
 }
 
 /* Whoever serves a file of another file system could make the server wait. */
-TEST(only_files_of_memory)
+TEST(files_of_other_file_systems_are_not_mapped)
 {
 	struct dma_map m = { sizeof(m), VFIO_DMA_MAP_FLAG_READ, 0, 0x100000, 0x1000 };
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), sock = start_server(NULL);
@@ -214,7 +213,7 @@ TEST(mapped_bytes_have_a_limit)
 }
 
 /* A core dump must not contain the guest's memory: the mappings have the flag "dd". */
-TEST(no_guest_memory_in_core_dumps)
+TEST(core_dumps_have_no_guest_memory)
 {
 	char path[64], line[512];
 	unsigned long start, end;
@@ -273,7 +272,7 @@ static void fill_before_write(int sock, int fd)
 	ptrace(PTRACE_DETACH, server_pid, 0, 0);
 }
 
-TEST(eventfd_filled_after_poll)
+TEST(eventfds_filled_after_poll_do_not_block_the_server)
 {
 	int fd = eventfd(0, EFD_CLOEXEC), sock = start_server(NULL);
 
@@ -294,7 +293,7 @@ TEST(eventfd_filled_after_poll)
  * Closing a TCP socket with SO_LINGER waits: LINGERING of them must not delay SIGTERM by as many of the server's timeouts of
  * a tenth of a second.
  */
-TEST(descriptors_whose_close_waits)
+TEST(descriptors_whose_close_waits_do_not_delay_the_end)
 {
 	struct linger linger = { 1, 60 };
 	struct sockaddr_in addr = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -353,8 +352,7 @@ TEST(silent_connection_is_dropped)
 	check_ends();
 }
 
-/* The start does not wait for a listener that accepts no connection. */
-TEST(listener_with_full_backlog)
+TEST(a_start_does_not_wait_for_a_full_backlog)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), fd[4], i, status;

@@ -41,7 +41,7 @@ TEST(version_comes_first)
 	check_alive();
 }
 
-TEST(device_info)
+TEST(device_info_has_9_regions_and_5_interrupts)
 {
 	struct { uint32_t argsz, flags, regions, irqs; } info = { 16, 0, 0, 0 };
 	int sock = start_server(NULL);
@@ -70,7 +70,7 @@ static int ask_region(int sock, unsigned index, uint32_t argsz, struct region_sp
 	return code;
 }
 
-TEST(regions)
+TEST(region_info_gives_the_size_of_each_region)
 {
 	struct region_sparse i;
 	unsigned index;
@@ -93,7 +93,7 @@ TEST(regions)
 	CHECK_EQ(ask_region(sock, 0, 31, &i), EINVAL);
 }
 
-TEST(option_map_aperture)
+TEST(map_aperture_shares_the_aperture_with_the_peer)
 {
 	static const char *const more[] = { "--map-aperture", "--aperture", "1M", NULL };
 	struct region_sparse i;
@@ -130,7 +130,7 @@ TEST(option_map_aperture)
 	close(r.fd);
 }
 
-TEST(aperture_access_sizes)
+TEST(the_aperture_takes_accesses_of_any_size)
 {
 	struct access a = { { 3, 4, 13 }, "any count 13" };
 	int sock = start_server(NULL);
@@ -143,7 +143,7 @@ TEST(aperture_access_sizes)
 	CHECK_EQ(ask(sock, CMD_REGION_WRITE, &a, 16 + 13, &r), EINVAL);
 }
 
-TEST(configuration_space)
+TEST(the_configuration_space_describes_the_device)
 {
 	unsigned cap, seen = 0, guard = 0;
 	int sock = start_server(NULL);
@@ -180,7 +180,7 @@ TEST(configuration_space)
 	CHECK_EQ(write_region(sock, CONFIG, 0xfffffffffffffffe, 4, 0), EINVAL);
 }
 
-TEST(resets)
+TEST(resets_clear_registers_and_count_epochs)
 {
 	int sock = start_server(NULL);
 	uint64_t epoch = get_region(sock, 0, GTU_REG_EPOCH, 4), devctl, value;
@@ -205,7 +205,7 @@ TEST(resets)
 	CHECK_EQ(get_region(sock, 0, GTU_REG_SCRATCH, 8), 0);
 }
 
-TEST(region_access_limits)
+TEST(accesses_beyond_a_region_or_limit_are_refused)
 {
 	struct access a = { { 0, 0, 4 }, { 0 } };
 	uint64_t value;
@@ -231,7 +231,7 @@ TEST(region_access_limits)
 	CHECK_EQ(get_region(sock, 0, GTU_REG_MAGIC, 4), GTU_MAGIC);
 }
 
-TEST(writes_without_reply)
+TEST(posted_writes_take_effect_without_a_reply)
 {
 	struct { struct header head; struct access a; } w[3];
 	int sock = start_server(NULL), i;
@@ -250,7 +250,7 @@ TEST(writes_without_reply)
 	CHECK_EQ(get_region(sock, 0, GTU_REG_SCRATCH, 8), 7);
 }
 
-TEST(interrupts)
+TEST(interrupts_stay_pending_until_they_can_be_sent)
 {
 	struct { uint32_t argsz, flags, index, count; } info = { 16, 0, 0, 0 };
 	struct irq_set s = { sizeof(s), BY_NOTHING, VFIO_PCI_MSI_IRQ_INDEX, 0, 1 };
@@ -308,8 +308,7 @@ TEST(interrupts)
 		close(fd[i]);
 }
 
-/* A full eventfd must not block the device. */
-TEST(full_eventfd)
+TEST(a_full_eventfd_does_not_block_the_device)
 {
 	int fd = eventfd(0, EFD_CLOEXEC), sock = start_server(NULL);
 	uint64_t most = ~0ull - 1;
@@ -322,7 +321,7 @@ TEST(full_eventfd)
 	close(fd);
 }
 
-TEST(memory_maps)
+TEST(memory_maps_are_checked_and_can_be_unmapped)
 {
 	struct dma_map m = { sizeof(m), 3, 0, 0, 0x1000 };
 	uint64_t unmap[3] = { 24, 0, 1 << 20 };
@@ -372,7 +371,7 @@ TEST(memory_maps)
 	close(fd);
 }
 
-TEST(many_memory_maps)
+TEST(thousands_of_maps_can_be_made_and_unmapped)
 {
 	int fd = memfd_create("test", MFD_CLOEXEC), sock = start_server(NULL);
 	uint64_t seed = 5, i, round;
@@ -438,7 +437,7 @@ TEST(invalid_messages_end_connection)
 	check_alive();
 }
 
-TEST(message_byte_by_byte)
+TEST(a_message_may_arrive_byte_by_byte)
 {
 	struct { struct header head; struct access a; } q = {
 		{ 9, CMD_REGION_READ, 32, 0, 0 }, { { GTU_REG_MAGIC, 0, 4 }, { 0 } } };
@@ -457,7 +456,7 @@ TEST(message_byte_by_byte)
  * The server does not block on a peer that does not read its replies, of more bytes than the socket's buffers have:
  * it refuses another connection meanwhile, and sends the replies later.
  */
-TEST(peer_does_not_read)
+TEST(unread_replies_do_not_block_the_server)
 {
 	struct { struct header head; struct access a; } q = {
 		{ 0, CMD_REGION_READ, 32, 0, 0 }, { { 0, 4, 65536 }, { 0 } } };

@@ -244,7 +244,7 @@ TEST(schedule_equals_the_reference_model)
 }
 
 /* Long enough to fill every buffer that is not drained. */
-TEST(long_streams_ascending_and_of_one_line)
+TEST(long_regular_streams_equal_the_reference_model)
 {
 	struct scene s;
 

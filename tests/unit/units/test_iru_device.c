@@ -471,7 +471,7 @@ TEST(demand_outputs_the_requested_records_and_loses_none)
 	}
 }
 
-TEST(other_builds)
+TEST(other_builds_account_for_every_element)
 {
 	for (uint64_t seed = 1; seed <= 60; seed++) {
 		uint64_t r = seed;
@@ -551,7 +551,7 @@ TEST(invalid_descriptors_are_rejected)
 	CHECK_EQ(cpl.count, 32);
 }
 
-TEST(index_and_position_widths)
+TEST(too_wide_indices_and_positions_are_reported)
 {
 	const struct gtu_dev_config config = { .iru_index_bits = 24, .iru_position_bits = 10 };
 	struct gtu_hw_cpl cpl;
@@ -609,7 +609,7 @@ TEST(a_limit_ends_a_stream_and_leaves_no_state)
  * Overwrite all user memory between steps; guard pages detect accesses outside. The stream ends, and leaves no state
  * for a later one.
  */
-TEST(memory_that_changes_during_the_stream)
+TEST(memory_that_changes_does_not_affect_later_streams)
 {
 	unsigned status[GTU_CPL_COUNT] = { 0 };
 
@@ -652,7 +652,7 @@ TEST(memory_that_changes_during_the_stream)
 	CHECK_EQ(status[GTU_CPL_OK] + status[GTU_CPL_INDEX], 60);
 }
 
-TEST(counter_values)
+TEST(counters_equal_the_completion_and_records)
 {
 	uint64_t c[GTU_IRU_COUNTERS], lines = 0;
 	struct gtu_hw_desc d;

@@ -337,7 +337,7 @@ static struct peg_core *start(struct scene *s)
  * Figure 6: engine 0 has 896 edges more than engine 1; 448 edges of its entry move, from edge 1304
  * on.
  */
-TEST(figure_6)
+TEST(balancing_moves_the_edges_of_figure_6)
 {
 	struct scene *s = &scene;
 	struct peg_core *c;

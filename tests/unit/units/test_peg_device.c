@@ -148,7 +148,7 @@ TEST(demand_loses_and_repeats_no_edge)
 	}
 }
 
-TEST(all_vertices_without_a_list)
+TEST(a_stream_without_a_list_returns_edges_in_order)
 {
 	for (uint64_t seed = 1; seed <= 40; seed++) {
 		struct gtu_hw_operand *op;

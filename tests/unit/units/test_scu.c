@@ -278,14 +278,14 @@ static void random_cases(unsigned n, uint64_t seed, const struct gtu_dev_config 
 	gtu_scu_kernels_use(NULL);
 }
 
-TEST(random_jobs) { random_cases(TEST_CASES(6000), 1, NULL); }
+TEST(random_jobs_match_the_reference) { random_cases(TEST_CASES(6000), 1, NULL); }
 
-TEST(random_jobs_of_a_narrow_unit)
+TEST(random_jobs_of_a_narrow_unit_match_the_reference)
 {
 	random_cases(TEST_CASES(3000), 2, &(struct gtu_dev_config){ .scu_width = 1, .scu_latency = 7, .scu_merge = 1 });
 }
 
-TEST(random_jobs_of_a_wide_unit)
+TEST(random_jobs_of_a_wide_unit_match_the_reference)
 {
 	random_cases(TEST_CASES(2000), 3, &(struct gtu_dev_config){ .scu_width = 64, .scu_latency = 33, .scu_merge = 32 });
 }

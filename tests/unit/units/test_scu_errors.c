@@ -61,7 +61,7 @@ static uint32_t good_expand(struct rig *g)
 	return P(DATA) | P(INDEX) | P(COUNT) | P(OUT);
 }
 
-TEST(parameters_without_meaning)
+TEST(parameters_without_meaning_are_refused)
 {
 	static const struct { uint8_t opcode; uint32_t param; uint64_t imm; uint16_t status; } wrong[] = {
 		{ GTU_OP_SCU_EXPAND, 2 | 1 << 2 | 2 << 4, 0, GTU_CPL_PARAM },	/* indices of 2 bytes */
@@ -113,7 +113,7 @@ TEST(parameters_without_meaning)
 	CHECK_EQ(rig_do(&g, P(INDEX) | P(OUT)).status, GTU_CPL_RESERVED);
 }
 
-TEST(operands_missing_unwanted_short)
+TEST(missing_unwanted_or_short_operands_are_refused)
 {
 	struct rig g;
 	struct gtu_hw_cpl c;
@@ -171,7 +171,7 @@ TEST(operands_missing_unwanted_short)
 	CHECK_EQ(rig_do(&g, given | P(COST_INPUT)).status, GTU_CPL_OK);
 }
 
-TEST(rights)
+TEST(each_operand_needs_its_access_rights)
 {
 	struct rig g;
 	uint32_t given, place;
@@ -201,7 +201,7 @@ TEST(rights)
 }
 
 /* With a cycle limit, a job ends at the same element with the same bytes, however its run is divided into calls. */
-TEST(limit)
+TEST(a_limit_ends_a_job_at_the_same_element)
 {
 	static const uint32_t steps[] = {
 		0, GTU_STEP_PRODUCE << 11 | GTU_SCU_UNIQUE, GTU_STEP_FUSED << 11 | GTU_SCU_UNIQUE,
@@ -262,7 +262,7 @@ TEST(limit)
 }
 
 /* With random bytes in kept tables, every job ends and accesses nothing outside its operands (guard pages). */
-TEST(corrupt_tables)
+TEST(jobs_with_corrupt_tables_end_inside_their_operands)
 {
 	struct rig g;
 	uint64_t seed = 11;
@@ -324,7 +324,7 @@ static void *scribble(void *arg)
 	return NULL;
 }
 
-TEST(memory_that_changes)
+TEST(jobs_end_while_their_memory_changes)
 {
 	struct rig g;
 	struct scribbler s = { .g = &g };
@@ -376,7 +376,7 @@ static uint64_t counter(struct rig *g, unsigned n)
 	return fx_reg(g->f, GTU_PAGE_SCU + GTU_UREG_COUNTER(n), 8);
 }
 
-TEST(counters)
+TEST(counters_match_the_elements_of_a_job)
 {
 	struct rig g;
 	uint32_t given, i;

@@ -78,7 +78,7 @@ static void data(unsigned width, uint64_t n, bool scattered, uint64_t seed)
 	test_end(NULL);
 }
 
-TEST(data_of_megabytes)
+TEST(compaction_of_megabytes_matches_the_reference)
 {
 	data(0, 6000001, false, 1);
 	data(2, 1500003, false, 2);
@@ -110,7 +110,7 @@ static void expand(unsigned most, bool scattered, uint64_t seed)
 	test_end(NULL);
 }
 
-TEST(expansion_of_megabytes)
+TEST(expansion_of_megabytes_matches_the_reference)
 {
 	expand(3, false, 1);
 	expand(32, false, 2);

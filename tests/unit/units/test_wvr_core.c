@@ -27,7 +27,7 @@ static void answered(const struct wvr_work *w, unsigned lanes, const uint64_t *v
  * Figure 7: warps 0, 2 and 1 register, with 4 threads each; warp 1 requests first. Figure 6 is the
  * same table. The paper shows the entries of warp 0; the others' entries are this test's.
  */
-TEST(figures_6_and_7)
+TEST(warps_get_the_work_of_figures_6_and_7)
 {
 	const struct wvr_shape shape = { .entries = 12, .warps = 3, .table_latency = 10, .lanes = 4 };
 	struct wvr_core *c = make(&shape);

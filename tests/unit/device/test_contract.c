@@ -246,8 +246,12 @@ TEST(a_build_with_real_clocks_reports_other_cycles)
 	struct fx *g = fx_open(&(struct gtu_dev_config){ .caps_off = GTU_CAP_LOGICAL_CYCLES }, 1);
 	struct gtu_hw_ring *a, *b;
 	struct gtu_hw_desc d = fx_stream(f, 1000, 1024, 0, &a), e = fx_stream(g, 1000, 1024, 0, &b);
-	const struct gtu_hw_cpl c = fx_do(f, &d, 0), k = fx_do(g, &e, 0), again = fx_do(g, &e, 0);
+	const struct gtu_hw_cpl c = fx_do(f, &d, 0), k = fx_do(g, &e, 0);
+	struct gtu_hw_cpl again;
 
+	CHECK(a->producer > 0);
+	CHECK(!memcmp(a, b, 64 + a->producer * GTU_WARP_BYTES(1, 0)));
+	again = fx_do(g, &e, 0);
 	CHECK(fx_reg(f, GTU_REG_CAPS, 8) & GTU_CAP_LOGICAL_CYCLES);
 	CHECK(!(fx_reg(g, GTU_REG_CAPS, 8) & GTU_CAP_LOGICAL_CYCLES));
 	CHECK(c.status == GTU_CPL_OK && k.status == GTU_CPL_OK);

@@ -149,7 +149,7 @@ TEST(loops_duplicates_and_isolated_vertices_match_the_reference)
 	each_graph((struct edges){ 10, LENGTH(src), src, dst }, check_graph);
 }
 
-/* The specification's directed example, with its published results. */
+/* The specification's directed example; cli/published-results compares with its published results. */
 TEST(results_on_the_published_example_match_the_reference)
 {
 	uint64_t src[] = { 0, 0, 1, 1, 1, 2, 2, 2, 2, 3, 4, 5, 6, 7, 8, 8, 8 };

@@ -51,7 +51,7 @@ TEST(ranks_with_a_unit_match_the_reference)
 		}
 }
 
-/* Fewer vertices than ranks, no edges, no vertices: some ranges are empty. */
+/* Fewer vertices than ranks, and no edges: some ranges are empty. */
 TEST(ranges_without_vertices_match_the_reference)
 {
 	static const uint64_t src[] = { 0, 1, 2 }, dst[] = { 1, 2, 0 };

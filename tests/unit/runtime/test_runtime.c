@@ -468,8 +468,6 @@ TEST(edge_lists_are_read_in_place)
 	OK(gtu_graph_map(dev, &g, &mg, &err));
 	CHECK(mg.col.key && mg.col.count == m);
 	word = io.addr;
-	word[0] = 3, word[1] = m - 50;
-	word[2] = 50, word[3] = 7;
 	word[0] = m - 50, word[1] = 20;
 	word[2] = 50, word[3] = 10;
 	index = gtu_array(&io, 0, 2, 8);

@@ -59,7 +59,7 @@ TEST(the_fewest_iterations_that_match_are_found)
 		       theirs[i]);
 		CHECK(!i || r[i].iterations >= r[i - 1].iterations);
 	}
-	/* files that no run can match, or that are not ranks */
+	/* a file that has no ranks */
 	r[0].path = "/dev/null";
 	CHECK(bench_ranks_run(dev, g, r, 1, &err) == GTU_ERR_INPUT);
 	gtu_placement_destroy(dev);

@@ -220,7 +220,7 @@ faulty_guest() {
 		arguments+=(--test "stuck-${fault%:*}=${settings}GTU_FAULT=${fault%:*} GTU_DEVICE=/dev/gtu${fault#*:} fault_test memory_is_unpinned_only_when_that_is_safe")
 	done
 	arguments+=(--file "$kselftests/death_test")
-	for test in no-invalidate:12:a_slow_call_delays_no_wait_mmap_or_submit \
+	for test in no-invalidate:12:a_slow_call_delays_neither_wait_nor_mmap \
 			no-invalidate:12:the_mailbox_timeout_bounds_an_unanswered_command \
 			no-invalidate:12:a_dump_marks_contexts_whose_calls_wait \
 			no-queue-state:18:an_unanswered_queue_query_counts_as_a_hang \

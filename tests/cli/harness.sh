@@ -216,4 +216,9 @@ functions=$(sed -n 's/^\([a-z_]*\)().*/\1/p' tap.bash | grep -vx 'at_least\|fini
 python "every loop over found things has a minimum" ../loops.py "$functions" ./*.sh ../ranks/*.sh
 printf 'ls >list\nwhile read -r x; do\n\tcheck "$x" true\ndone <list\n' >"$work/loop.sh"
 exits 1 "a loop without a minimum is found" python3 ../loops.py check "$work/loop.sh"
+python "every test of the Python module makes a check" ../asserts.py ../../libruntime/python/tests/*.py
+python "every test of qtest makes a check" ../asserts.py --checks expect --checks refused --checks reset_during_job ../qtest/*.py
+printf '@test\ndef a():\n\tb()\ndef b():\n\tpass\n' >"$work/none.py"
+exits 1 "a test in Python without a check is found" python3 ../asserts.py "$work/none.py"
+says "its file, line and name are printed" "none.py:2: a" "$out"
 finish

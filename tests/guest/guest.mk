@@ -44,7 +44,7 @@ guest-tools:
 # the kernels of `make test`, or of the plans GUEST, and existing QEMUs with the device compiled in: building one takes 4
 # minutes
 guest-tools-test:
-	@$(optional_packages)
+	@$(if $(GUEST),packaging/need --optional module guest $(if $(GUEST_ARM64),arm64 device-tree dt-schema),$(optional_packages))
 	@failed=; for kernel in $(if $(GUEST),$$(tests/guest/guest-test --kernels $(GUEST)),distribution 6.12 arm64); do \
 		$(call optional,$(tools_of_kernel)) || failed=1; done; \
 	for target in x86_64-softmmu aarch64-softmmu; do \

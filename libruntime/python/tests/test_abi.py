@@ -92,7 +92,7 @@ class Abi(unittest.TestCase):
             return subprocess.run([folder + "/abi"], check=True, stdout=subprocess.PIPE).stdout.decode().splitlines()
 
     @unittest.skipUnless(COMPILER, "no compiler")
-    def test_structs_and_constants_are_the_compilers(self):
+    def test_structs_and_constants_match_the_compiled_headers(self):
         expected = []
         for name, struct in _abi.STRUCTS.items():
             if name in OPEN:
@@ -124,7 +124,7 @@ class Abi(unittest.TestCase):
                                for part in declaration.split(",") if part.strip()]
             self.assertEqual(fields, [f for f, _ in struct._fields_], name)
 
-    def test_prototypes_are_those_of_the_headers(self):
+    def test_prototypes_match_the_headers(self):
         text = text_of_headers()
         for name, (result, arguments) in _abi.PROTOTYPES.items():
             found = re.search(r"([\w \*]+?)\b" + name + r"\(([^()]*)\);", text)
@@ -136,14 +136,14 @@ class Abi(unittest.TestCase):
             self.assertEqual([theirs.group(1)] + [plain(p) for p in theirs.group(2).split(",")],
                              [in_c(ours._restype_)] + [in_c(a) for a in ours._argtypes_])
 
-    def test_every_generator_has_its_number(self):
+    def test_the_library_names_as_many_generators_as_declared(self):
         for i in range(_abi.CONSTANTS["GENERATORS"]):
             self.assertTrue(_abi.lib.gtu_generator_name(i))
         self.assertIsNone(_abi.lib.gtu_generator_name(_abi.CONSTANTS["GENERATORS"]))
 
 
 class Environment(unittest.TestCase):
-    def test_multicast_is_off_unless_it_is_chosen(self):
+    def test_nvlink_multicast_is_off_unless_the_user_sets_it(self):
         for chosen in (None, "", "1"):
             environment = {k: v for k, v in os.environ.items() if k != "NCCL_NVLS_ENABLE"}
             if chosen is not None:

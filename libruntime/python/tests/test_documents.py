@@ -18,18 +18,18 @@ class Documents(unittest.TestCase):
     def blocks(self, language):
         return re.findall(r"^```" + language + r"\n(.*?)^```$", PAGE.read_text(), re.S | re.M)
 
-    def test_the_example_prints_what_it_says(self):
+    def test_the_example_prints_the_documented_output(self):
         (program,), (expected,) = self.blocks("python"), self.blocks("text")
         done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, check=True)
         self.assertEqual(done.stdout.decode(), expected)
 
-    def test_the_laboratorys_lines_work(self):
+    def test_the_laboratory_example_runs_and_prints_lines(self):
         lines = re.search(r"^## The laboratory\n\n((?:    .*\n)+)", PAGE.read_text(), re.M).group(1)
         program = "import gtu\n" + re.sub(r"^    ", "", lines, flags=re.M).replace("scale=12", "scale=8")
         done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, check=True)
         self.assertGreater(len(done.stdout.decode().splitlines()), 3)
 
-    def test_names_that_it_has_exist(self):
+    def test_documented_names_exist_in_the_module(self):
         names = re.findall(r"`gtu\.(\w+(?:\.\w+)?)", PAGE.read_text())
         self.assertGreater(len(names), 5)
         for name in names:
@@ -37,7 +37,7 @@ class Documents(unittest.TestCase):
             for part in name.split("."):
                 thing = getattr(thing, part)
 
-    def test_everything_public_says_what_it_is(self):
+    def test_public_classes_and_functions_have_docstrings(self):
         for name in gtu.__all__:
             thing = getattr(gtu, name)
             if inspect.isclass(thing) or inspect.isfunction(thing):
@@ -47,7 +47,7 @@ class Documents(unittest.TestCase):
                     if not member.startswith("_") and (inspect.isfunction(value) or isinstance(value, property)):
                         self.assertTrue(value.__doc__, f"{name}.{member}")
 
-    def test_the_example_of_the_module(self):
+    def test_the_docstring_example_finds_its_source_at_0_hops(self):
         lines = [line.strip() for line in gtu.__doc__.splitlines() if line.startswith("    ")]
         names = {}
         exec("\n".join(lines), names)  # pylint: disable=exec-used

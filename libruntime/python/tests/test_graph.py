@@ -36,8 +36,8 @@ def is_mapped(array, path):
     return any(a <= address(array) < b for a, b in spans)
 
 
-class WhereArraysAre(unittest.TestCase):
-    def test_numpys_arrays_are_not_copied(self):
+class Arrays(unittest.TestCase):
+    def test_numpy_arrays_are_not_copied(self):
         for indices in (np.int32, np.uint32, np.int64, np.uint64):
             for weights in (np.uint32, np.int32, np.float32, np.float64):
                 for rows in (np.int64, np.uint64):
@@ -50,12 +50,12 @@ class WhereArraysAre(unittest.TestCase):
         self.assertEqual(g.indices.dtype, np.int64)
         self.assertIsNone(small().weights)
 
-    def test_rows_of_4_bytes_are_widened(self):
+    def test_int32_row_offsets_are_widened_to_int64(self):
         g = gtu.Graph.from_csr(INDPTR.astype(np.int32), INDICES)
         np.testing.assert_array_equal(g.indptr, INDPTR)
         self.assertEqual(g.indptr.dtype, np.int64)
 
-    def test_weights_of_8_byte_integers_are_copied_if_they_fit(self):
+    def test_int64_weights_are_converted_only_without_loss(self):
         for values, dtype in (([1, 2, 3, 4, 2**32 - 1], np.uint32), ([1, 2, 3, 4, 2**53], np.float64),
                               ([1, 2, 3, 4, -5], np.float64)):
             data = np.array(values, dtype=np.int64)[:len(INDICES)]
@@ -79,7 +79,7 @@ class WhereArraysAre(unittest.TestCase):
             self.assertEqual(sorted(g.to_networkx().nodes()), [0, 1, 2])
 
     @unittest.skipUnless(scipy, "no SciPy")
-    def test_scipys_arrays_are_not_copied_in_nor_out(self):
+    def test_scipy_arrays_are_not_copied_in_or_out(self):
         for index in (np.int32, np.int64):
             for make in (scipy.sparse.csr_array, scipy.sparse.csr_matrix):
                 m = make((4, 4))
@@ -94,7 +94,7 @@ class WhereArraysAre(unittest.TestCase):
                 np.testing.assert_array_equal(out @ np.ones(4), m @ np.ones(4))
 
     @unittest.skipUnless(scipy, "no SciPy")
-    def test_a_graph_of_the_library_is_not_copied_out(self):
+    def test_to_scipy_shares_the_arrays_of_a_generated_graph(self):
         g = simple(weights=9)
         m = g.to_scipy()
         self.assertEqual([address(m.indices), address(m.data)], [address(g.indices), address(g.weights)])
@@ -103,7 +103,7 @@ class WhereArraysAre(unittest.TestCase):
         self.assertEqual(unweighted.sum(), g.m)
         self.assertEqual(address(unweighted.indices), address(g.indices))
 
-    def test_a_container_is_read_back(self):
+    def test_a_saved_container_loads_with_equal_arrays(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "g.gtu")
             g = simple(weights=7)
@@ -121,7 +121,7 @@ class WhereArraysAre(unittest.TestCase):
             save_large(path)
             self.assertTrue(is_mapped(gtu.load(path).indptr, path))
 
-    def test_a_container_that_is_truncated_while_used(self):
+    def test_truncating_a_small_container_leaves_its_graph_intact(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "g.gtu")
             g = simple(scale=12)
@@ -131,7 +131,7 @@ class WhereArraysAre(unittest.TestCase):
             np.testing.assert_array_equal(h.indices, g.indices)
             h.check()
 
-    def test_weights_can_be_others(self):
+    def test_with_weights_replaces_the_weights_without_a_copy(self):
         g = small()
         h = g.with_weights(WEIGHTS)
         self.assertEqual([address(h.indptr), address(h.indices), address(h.weights)],
@@ -142,7 +142,7 @@ class WhereArraysAre(unittest.TestCase):
         self.assertEqual(named.vertex(9), 2)
 
 
-class HowLongArraysLive(unittest.TestCase):
+class ArrayLifetime(unittest.TestCase):
     def test_a_view_outlives_its_graph(self):
         g = simple(scale=12, weights=5)
         views = (g.indptr, g.indices, g.weights)
@@ -154,7 +154,7 @@ class HowLongArraysLive(unittest.TestCase):
             np.testing.assert_array_equal(v, c)
         del noise
 
-    def test_a_view_outlives_the_mapping_of_a_file_that_is_gone(self):
+    def test_a_view_keeps_the_mapping_of_a_deleted_file(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "g.gtu")
             expected = save_large(path)
@@ -163,7 +163,7 @@ class HowLongArraysLive(unittest.TestCase):
         self.assertTrue(is_mapped(view, path))
         np.testing.assert_array_equal(view, expected)
 
-    def test_a_graph_outlives_names_of_its_arrays(self):
+    def test_a_graph_keeps_its_source_arrays_alive(self):
         p, i, w = INDPTR.copy(), INDICES.copy(), WEIGHTS.copy()
         g = gtu.Graph.from_csr(p, i, w)
         del p, i, w
@@ -173,13 +173,13 @@ class HowLongArraysLive(unittest.TestCase):
         np.testing.assert_array_equal(gtu.run(g, "sssp", source=0).values, [0, 1.5, 3.5, np.inf])
         del noise
 
-    def test_what_was_made_of_a_graph_outlives_it(self):
+    def test_a_derived_graph_outlives_its_original(self):
         h = simple(scale=10, weights=5).with_weights(None)
         gc.collect()
         self.assertEqual(gtu.run(h, "bfs", source=0).values[0], 0)
 
     @unittest.skipIf("libasan" in os.environ.get("LD_PRELOAD", ""), "AddressSanitizer holds on to what was freed")
-    def test_memory_comes_back(self):
+    def test_dropped_graphs_release_their_memory(self):
         def rss():
             with open("/proc/self/statm", encoding="ascii") as f:
                 return int(f.read().split()[1]) * 4096
@@ -201,17 +201,17 @@ class HowLongArraysLive(unittest.TestCase):
             with self.assertRaises(ValueError):
                 array[0] = 1
 
-    def test_a_graph_is_made_by_functions_alone(self):
+    def test_the_graph_constructor_raises_a_type_error(self):
         with self.assertRaises(TypeError):
             gtu.Graph()
 
 
-class WhatIsRefused(unittest.TestCase):
+class InvalidInput(unittest.TestCase):
     def refused(self, error, words, *arrays, **more):
         with self.assertRaisesRegex(error, words):
             gtu.Graph.from_csr(*arrays, **more)
 
-    def test_wrong_types(self):
+    def test_arrays_of_unsupported_types_are_rejected(self):
         self.refused(TypeError, "indptr is of float64", INDPTR.astype(float), INDICES)
         self.refused(TypeError, "indices is of int16", INDPTR, INDICES.astype(np.int16))
         self.refused(TypeError, "indices is of >u4", INDPTR, INDICES.astype(">u4"))
@@ -220,33 +220,33 @@ class WhatIsRefused(unittest.TestCase):
         self.refused(TypeError, "indices is of object", INDPTR, np.array([None] * 4))
         self.refused(TypeError, "ids is of int32", INDPTR, INDICES, ids=np.arange(4, dtype=np.int32))
 
-    def test_wrong_shapes(self):
+    def test_arrays_of_wrong_shapes_are_rejected(self):
         self.refused(ValueError, "indptr is empty", INDPTR[:0], INDICES)
         self.refused(ValueError, "indices has 2 dimensions", INDPTR, INDICES.reshape(2, 2))
         self.refused(ValueError, "data has 3 weights; there are 4 edges", INDPTR, INDICES, WEIGHTS[:3])
         self.refused(ValueError, "ids has 3 entries", INDPTR, INDICES, ids=np.arange(3))
         self.refused(ValueError, "indptr has 0 dimensions", 3, INDICES)
 
-    def test_gaps(self):
+    def test_non_contiguous_arrays_are_rejected(self):
         self.refused(ValueError, "indices has gaps .a stride of 8", INDPTR, np.repeat(INDICES, 2)[::2])
         self.refused(ValueError, "indptr has gaps .a stride of -8", INDPTR[::-1], INDICES)
         self.refused(ValueError, "data has gaps", INDPTR, INDICES, np.repeat(WEIGHTS, 2)[::2])
 
-    def test_odd_addresses(self):
+    def test_misaligned_arrays_are_rejected(self):
         room = np.zeros(5, np.uint32)
         room[1:] = INDICES
         self.refused(ValueError, "must be a multiple of 8 bytes", INDPTR, room[1:])
         odd = np.frombuffer(b"x" + INDPTR.tobytes(), np.int64, offset=1)
         self.refused(ValueError, "must be a multiple of 8 bytes", odd, INDICES)
 
-    def test_rows_out_of_range(self):
+    def test_invalid_row_offsets_are_rejected(self):
         self.refused(gtu.InputError, "from 0 to 4; they must go from 0 to the 3", INDPTR, INDICES[:3].copy())
         self.refused(gtu.InputError, "row offset 2 is 2", np.array([0, 3, 2, 4, 4]), INDICES)
         self.refused(gtu.InputError, "row offset 1 is 9", np.array([0, 9, 2, 4, 4]), INDICES)
         self.refused(gtu.InputError, r"indptr\[1\] is -1", np.array([0, -1, 2, 4, 4]), INDICES)
         self.refused(gtu.InputError, "4 edges without a vertex|from 0 to 0", np.array([0]), INDICES)
 
-    def test_edges_out_of_range(self):
+    def test_edge_targets_out_of_range_are_rejected(self):
         i = INDICES.astype(np.int64)
         for bad in (4, 2**31, 2**62):
             i[2] = bad
@@ -257,12 +257,12 @@ class WhatIsRefused(unittest.TestCase):
             gtu.Graph.from_csr(INDPTR, i)
         self.assertEqual(caught.exception.code, gtu.Status.INPUT)
 
-    def test_weights_and_ids_out_of_range(self):
+    def test_negative_int32_weights_and_invalid_ids_are_rejected(self):
         self.refused(gtu.InputError, r"data\[1\] is -4", INDPTR, INDICES, np.array([1, -4, 2, 1], np.int32))
         self.refused(gtu.InputError, "ids must ascend", INDPTR, INDICES, ids=np.array([1, 3, 3, 4]))
         self.refused(gtu.InputError, r"ids\[0\] is -1", INDPTR, INDICES, ids=np.array([-1, 3, 4, 5]))
 
-    def test_a_promise_that_is_not_kept(self):
+    def test_directed_false_requires_edges_in_both_directions(self):
         self.refused(gtu.InputError, "not every edge is stored in both directions", INDPTR, INDICES, directed=False)
         g = small().symmetrized()
         self.assertFalse(g.directed)
@@ -274,7 +274,7 @@ class WhatIsRefused(unittest.TestCase):
         bent[77] = (bent[77] + 1) % large.n
         self.refused(gtu.InputError, "in both directions", large.indptr, bent, directed=False)
 
-    def test_arrays_that_change_are_an_error_and_no_crash(self):
+    def test_arrays_changed_out_of_bounds_raise_an_input_error(self):
         i = INDICES.copy()
         g = gtu.Graph.from_csr(INDPTR, i, WEIGHTS)
         i[1] = 4_000_000_000
@@ -288,7 +288,7 @@ class WhatIsRefused(unittest.TestCase):
                 function()
 
     @unittest.skipUnless(scipy, "no SciPy")
-    def test_matrices_that_are_no_graph(self):
+    def test_from_scipy_rejects_unsupported_matrices(self):
         def refused(error, words, m):
             with self.assertRaisesRegex(error, words):
                 gtu.Graph.from_scipy(m)
@@ -304,7 +304,7 @@ class WhatIsRefused(unittest.TestCase):
 
 
 class Files(unittest.TestCase):
-    def test_ids(self):
+    def test_load_keeps_the_vertex_ids_of_the_file(self):
         with tempfile.TemporaryDirectory() as folder:
             path = folder + "/e.txt"
             with open(path, "w", encoding="ascii") as f:
@@ -318,7 +318,7 @@ class Files(unittest.TestCase):
             self.assertEqual(gtu.load(path, directed=False).m, 6)
             self.assertEqual(gtu.generate("uniform", n=8).ids.tolist(), list(range(8)))
 
-    def test_zero_bytes_in_paths(self):
+    def test_paths_with_a_zero_byte_are_rejected(self):
         with tempfile.TemporaryDirectory() as folder:
             path = folder + "/g.gtu"
             simple().save(path)
@@ -328,7 +328,7 @@ class Files(unittest.TestCase):
                     run()
             self.assertEqual(os.listdir(folder), ["g.gtu"])
 
-    def test_files_that_are_no_graph(self):
+    def test_invalid_files_and_paths_raise_errors(self):
         with tempfile.TemporaryDirectory() as folder:
             with self.assertRaisesRegex(gtu.Error, "none.gtu"):
                 gtu.load(folder + "/none.gtu")
@@ -349,7 +349,7 @@ class Files(unittest.TestCase):
             with self.assertRaises(gtu.Error):
                 simple().save(folder + "/no/such/folder.gtu")
 
-    def test_formats_of_others(self):
+    def test_exported_formats_load_with_equal_arrays(self):
         g = simple(weights=9)
         with tempfile.TemporaryDirectory() as folder:
             for end in ("mtx", "gr", "graph"):
@@ -367,7 +367,7 @@ class Files(unittest.TestCase):
                 directed.save(folder + "/d.graph")
             self.assertEqual(caught.exception.code, gtu.Status.UNSUPPORTED)
 
-    def test_generating(self):
+    def test_generate_is_reproducible_and_rejects_bad_arguments(self):
         self.assertIn("fem3d", gtu.generators())
         for kind in gtu.generators():
             g = gtu.generate(kind, scale=6, weights=3, seed=5)
@@ -383,7 +383,7 @@ class Files(unittest.TestCase):
                 gtu.generate(**{"kind": "kronecker", **more})
 
     @unittest.skipUnless(scipy, "no SciPy")
-    def test_a_real_graph_is_what_scipy_reads(self):
+    def test_load_and_scipy_read_the_same_real_graph(self):
         path = real_graph("karate.mtx")
         m = scipy.sparse.csr_matrix(scipy.io.mmread(str(path)))
         m.sort_indices()

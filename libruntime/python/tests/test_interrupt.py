@@ -61,7 +61,7 @@ class CtrlC(unittest.TestCase):
         self.assertLess(time.monotonic() - begun, LIMIT / 2)
         return code, out, err
 
-    def test_a_run_ends_and_the_process_goes_on(self):
+    def test_a_run_can_be_interrupted_and_the_process_continues(self):
         for unit in ("none", "scu", "iru", "peg", "weaver"):
             with self.subTest(unit=unit):
                 code, out, err = self.end_of(f"""
@@ -81,7 +81,7 @@ with gtu.device() as dev:
                 self.assertEqual(out.split(), ["interrupted", str(gtu.run(g, "bfs", source=1).stats.vertices),
                                                str(g.m)])
 
-    def test_generating_ends(self):
+    def test_generate_can_be_interrupted(self):
         # no larger graph: AddressSanitizer writes an eighth of the size when memory is allocated and freed
         code, out, err = self.end_of("""
 import gtu
@@ -93,7 +93,7 @@ except KeyboardInterrupt:
 """)
         self.assertEqual((code, out, err), (0, "interrupted 16\n", ""))
 
-    def test_nobody_catches_it(self):
+    def test_an_uncaught_interrupt_ends_the_process(self):
         code, out, err = self.end_of("""
 import gtu
 g = gtu.generate("kronecker", scale=14)
@@ -103,7 +103,7 @@ gtu.run(g, "bc", sources="all")
         self.assertEqual((code, out), (-signal.SIGINT, ""))
         self.assertEqual(err.strip().splitlines()[-1], "KeyboardInterrupt")
 
-    def test_the_laboratorys_process_ends(self):
+    def test_interrupting_lab_ends_the_process_it_started(self):
         with tempfile.TemporaryDirectory() as folder:
             for name, body, timeout in (("polite", "trap 'echo gone >>$0.log; exit 130' INT", LIMIT / 2),
                                         ("deaf", "trap '' INT", 1.0)):
@@ -141,7 +141,7 @@ class ProgressFunctions(unittest.TestCase):
     def setUp(self):
         self.g = simple(scale=13)
 
-    def test_it_is_told(self):
+    def test_progress_never_decreases_and_can_cancel_a_run(self):
         told = []
 
         def tell(what, done, total):
@@ -155,7 +155,7 @@ class ProgressFunctions(unittest.TestCase):
         self.assertEqual([t[1] for t in told], sorted(t[1] for t in told))
         self.assertEqual({t[3] for t in told}, {threading.get_ident()})
 
-    def test_its_exception_is_the_callers(self):
+    def test_an_exception_in_progress_reaches_the_caller(self):
         def fail(*_):
             raise LookupError("of my own")
 
@@ -163,11 +163,11 @@ class ProgressFunctions(unittest.TestCase):
             long_run(self.g, progress=fail)
         self.assertEqual(gtu.run(self.g, "bfs", source=1).values[1], 0)
 
-    def test_what_is_no_function(self):
+    def test_progress_must_be_callable(self):
         with self.assertRaisesRegex(TypeError, "progress is 'yes'"):
             gtu.run(self.g, "bfs", progress="yes")
 
-    def test_results_after_an_end_are_right(self):
+    def test_a_device_returns_right_values_after_a_canceled_run(self):
         with gtu.device() as dev:
             expected = gtu.run(self.g, "bfs", source=1, unit="none").values
             for _ in range(3):
@@ -187,8 +187,8 @@ class Stream:
         pass
 
 
-class TheBar(unittest.TestCase):
-    def test_what_it_shows(self):
+class ProgressBar(unittest.TestCase):
+    def test_the_bar_shows_the_percentage_or_the_count(self):
         bar = Bar(Stream())
         bar("bfs", 1, 2)
         bar.clear()
@@ -201,7 +201,7 @@ class TheBar(unittest.TestCase):
         bar.clear()
         self.assertEqual(bar.stream.text, "\rsssp  1,234,567\033[K\r\033[K")
 
-    def test_a_terminal_has_one_and_a_pipe_has_none(self):
+    def test_the_bar_appears_on_a_terminal_only(self):
         # the last run lasts long enough for several progress calls on a machine of any speed
         program = """
 import gtu

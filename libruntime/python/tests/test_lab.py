@@ -17,7 +17,7 @@ class Lab(unittest.TestCase):
         patch.start()
         self.addCleanup(patch.stop)
 
-    def test_a_figure(self):
+    def test_a_figure_equals_the_json_of_the_tool(self):
         lab = gtu.lab("iru", figure=12, scale=8)
         theirs = json.loads(tool("lab", "run", "iru", "--figure", 12, "--scale", 8, "--json", "-"))
         self.assertEqual(lab.json, theirs)
@@ -29,19 +29,19 @@ class Lab(unittest.TestCase):
         with self.assertRaises(KeyError):
             lab.table(figure=13)
 
-    def test_settings_reach_the_machine(self):
+    def test_settings_are_recorded_and_change_the_results(self):
         lab = gtu.lab("emogi", figure=8, scale=8, **{"link.round_trip": "1600 ns"})
         self.assertEqual(lab.json["set"], ["link.round_trip=1600 ns"])
         self.assertNotEqual([r.ours for r in lab.rows], [r.ours for r in gtu.lab("emogi", figure=8, scale=8).rows])
 
-    def test_tables_and_graphs(self):
+    def test_lab_runs_the_chosen_table_on_the_given_graph(self):
         with tempfile.TemporaryDirectory() as folder:
             gtu.generate("kronecker", scale=8).save(folder + "/k.gtu")
             lab = gtu.lab("emogi", table=2, graphs=[folder + "/k.gtu"])
         self.assertEqual({r.of for r in lab.rows}, {"table 2"})
         self.assertEqual(len(lab.graphs), 1)
 
-    def test_what_the_tool_refuses(self):
+    def test_errors_of_the_tool_raise_exceptions(self):
         with self.assertRaisesRegex(gtu.InputError, "unknown experiment 'emo'") as caught:
             gtu.lab("emo")
         self.assertEqual(caught.exception.code, gtu.Status.USAGE)
@@ -52,7 +52,7 @@ class Lab(unittest.TestCase):
         with self.assertRaises(gtu.InputError):
             gtu.lab("emogi", graphs=["none.gtu"])
 
-    def test_arguments(self):
+    def test_lab_rejects_invalid_figure_arguments(self):
         with self.assertRaises(TypeError):
             gtu.lab("emogi", figure=8, table=2)
         with self.assertRaises(ValueError):
@@ -60,7 +60,7 @@ class Lab(unittest.TestCase):
         with self.assertRaises(TypeError):
             gtu.lab("emogi", figure="8")
 
-    def test_a_tool_that_is_not_there_or_another(self):
+    def test_a_missing_or_wrong_tool_raises_an_error(self):
         with mock.patch.dict(os.environ, {"GTU_TOOL": "/none/gtu"}):
             with self.assertRaisesRegex(gtu.Error, "cannot run /none/gtu: No such file"):
                 gtu.lab("emogi")

@@ -71,21 +71,21 @@ class AgainstScipy(unittest.TestCase):
                 np.testing.assert_array_equal(run("cc").values, parts)
                 np.testing.assert_allclose(run("pr", iterations=200).values, rank, rtol=1e-9)
 
-    def test_generated_graphs_by_every_unit(self):
+    def test_every_unit_agrees_with_scipy_on_generated_graphs(self):
         for g in graphs():
             self.one(g, UNITS)
 
-    def test_real_graphs(self):
+    def test_scu_and_iru_agree_with_scipy_on_real_graphs(self):
         for name in REAL:
             with self.subTest(graph=name):
                 self.one(gtu.load(real_graph(name)), ("scu", "iru"))
 
-    def test_matrices_of_scipys(self):
+    def test_scu_and_peg_agree_with_scipy_on_its_matrices(self):
         for dtype in (np.int32, np.float32, np.float64):
             m = (csgraph.csgraph_from_dense(np.random.default_rng(3).integers(0, 5, (60, 60))) * 2).astype(dtype).tocsr()
             self.one(gtu.Graph.from_scipy(m), ("scu", "peg"))
 
-    def test_edges_of_8_bytes(self):
+    def test_bfs_agrees_with_scipy_on_8_byte_edges(self):
         g = simple("powerlaw")
         wide = gtu.Graph.from_csr(g.indptr, g.indices.astype(np.int64), directed=False)
         for unit in UNITS:
@@ -98,14 +98,14 @@ class AgainstNetworkx(unittest.TestCase):
         self.g = simple(scale=7)
         self.nx = networkx.from_scipy_sparse_array(self.g.to_scipy())
 
-    def test_ranks(self):
+    def test_pagerank_agrees_with_networkx(self):
         for g in (self.g, simple("uniform", scale=7, degree=2, directed=True)):
             x = networkx.from_scipy_sparse_array(g.to_scipy(), create_using=networkx.DiGraph)
             expected = networkx.pagerank(x, weight=None, tol=1e-12, max_iter=500)
             values = gtu.run(g, "pagerank", epsilon=1e-14).values
             np.testing.assert_allclose(values, [expected[v] for v in range(g.n)], rtol=1e-6)
 
-    def test_betweenness(self):
+    def test_betweenness_agrees_with_networkx(self):
         expected = networkx.betweenness_centrality(self.nx, normalized=False)
         # each pair counts twice if edges are stored in both directions
         np.testing.assert_allclose(gtu.run(self.g, "bc", sources="all").values / 2,
@@ -113,15 +113,11 @@ class AgainstNetworkx(unittest.TestCase):
         some = gtu.run(self.g, "bc", sources=[1, 5]).values + gtu.run(self.g, "bc", sources=np.array([9])).values
         np.testing.assert_allclose(some, gtu.run(self.g, "bc", sources=[1, 5, 9], unit="none").values, rtol=1e-9)
 
-    def test_cores_colours_and_paths(self):
+    def test_cores_clustering_and_paths_agree_with_networkx(self):
         cores = networkx.core_number(self.nx)
         for unit in UNITS:
             np.testing.assert_array_equal(gtu.run(self.g, "kc", unit=unit).values,
                                           [cores[v] for v in range(self.g.n)])
-        color = gtu.run(self.g, "gc").values
-        u = np.repeat(np.arange(self.g.n), self.g.degrees)
-        self.assertTrue((color[u] != color[self.g.indices]).all())
-        self.assertLess(int(color.max()), int(self.g.degrees.max()) + 1)
         for unit in ("none", "scu", "peg", "weaver"):
             values = gtu.run(self.g, "lcc", unit=unit).values
             expected = networkx.clustering(self.nx)
@@ -133,6 +129,12 @@ class AgainstNetworkx(unittest.TestCase):
             except networkx.NetworkXNoPath:
                 expected = -1
             self.assertEqual(gtu.run(self.g, "stcon", source=source, target=t).values.tolist(), [expected])
+
+    def test_adjacent_vertices_have_different_colors(self):
+        color = gtu.run(self.g, "gc").values
+        u = np.repeat(np.arange(self.g.n), self.g.degrees)
+        self.assertTrue((color[u] != color[self.g.indices]).all())
+        self.assertLess(int(color.max()), int(self.g.degrees.max()) + 1)
 
 
 class AgainstTheTool(unittest.TestCase):
@@ -147,7 +149,7 @@ class AgainstTheTool(unittest.TestCase):
         lines = tool("run", algorithm, self.path, "--output", "-", *words).splitlines()
         return [line.split() for line in lines]
 
-    def test_every_algorithm_has_the_tools_values(self):
+    def test_every_algorithm_returns_the_values_of_the_tool(self):
         more = {"stcon": ({"target": 200}, ("--target", 200)), "hash": ({"queries": 999, "seed": 3},
                 ("--queries", 999, "--seed", 3)), "bc": ({"sources": 7, "seed": 5}, ("--sources", "7:5")),
                 "gcn": ({"features": 3, "seed": 2}, ("--features", 3, "--seed", 2))}
@@ -166,7 +168,7 @@ class AgainstTheTool(unittest.TestCase):
             rows = np.where(rows == 2.0**63, -1, rows)
             np.testing.assert_array_equal(ours.reshape(rows.shape), rows, algorithm)
 
-    def test_steps_are_the_tools(self):
+    def test_bfs_steps_equal_those_of_the_tool(self):
         theirs = json.loads(tool("run", "bfs", self.path, "--json", "-"))["steps"]
         steps = gtu.run(self.g, "bfs", steps=True).steps
         self.assertEqual(steps["frontier"].tolist(), [s["frontier"] for s in theirs])
@@ -174,7 +176,7 @@ class AgainstTheTool(unittest.TestCase):
         self.assertIsNone(gtu.run(self.g, "bfs").steps)
         self.assertEqual(len(gtu.run(self.g, "bc", steps=True).steps), 0)
 
-    def test_the_tool_has_no_other_algorithms(self):
+    def test_the_tool_and_the_module_have_the_same_algorithms(self):
         usage = tool("run", "--help").split("\n  --")[0]
         words = [line.split("  ")[1].split(",")[0] for line in usage.splitlines()
                  if line.startswith("  ") and line[2] != " "]
@@ -182,7 +184,7 @@ class AgainstTheTool(unittest.TestCase):
         self.assertEqual(sorted(names), sorted(gtu.ALGORITHMS))
         self.assertEqual(len(words), len(names), words)
 
-    def test_counters_and_statistics_are_the_tools(self):
+    def test_counters_and_statistics_equal_those_of_the_tool(self):
         for unit in ("scu", "iru", "peg", "weaver"):
             theirs = json.loads(tool("run", "bfs", self.path, "--unit", unit, "--json", "-"))
             result = gtu.run(self.g, "bfs", unit=unit)
@@ -193,7 +195,7 @@ class AgainstTheTool(unittest.TestCase):
             busy = {"weaver": "wvr"}.get(unit, unit)
             self.assertGreater(result.counters[busy]["jobs"], 0)
 
-    def test_queries_of_ones_own(self):
+    def test_hash_answers_the_queries_of_the_caller(self):
         g = small()
         pairs = np.array([[0, 1], [0, 3], [2, 0]])
         result = gtu.run(g, "hash", queries=pairs)
@@ -206,14 +208,14 @@ class Arguments(unittest.TestCase):
         with self.assertRaisesRegex(error, words):
             gtu.run(*args, **more)
 
-    def test_names(self):
+    def test_unknown_algorithms_units_and_devices_are_rejected(self):
         self.refused(ValueError, "algorithm 'bfd' is none of: bfs, sssp", small(), "bfd")
         self.refused(ValueError, "unit 'gru' is none of: none, scu", small(), "bfs", unit="gru")
         self.refused(ValueError, "direction 'up' is none of: push", small(), "bfs", direction="up")
         self.refused(TypeError, "not a gtu.Graph", INDPTR, "bfs")
         self.refused(gtu.Error, "none.such", small(), "bfs", device="/dev/none.such")
 
-    def test_what_an_algorithm_does_not_take(self):
+    def test_options_of_other_algorithms_are_rejected(self):
         takes = {"source": 0, "sources": [0], "target": 1, "damping": 0.5, "iterations": 3, "epsilon": 0.1, "delta": 1.0,
                  "features": 2, "queries": 5, "seed": 4, "direction": "push"}
         for algorithm, kind in gtu.ALGORITHMS.items():
@@ -221,7 +223,7 @@ class Arguments(unittest.TestCase):
                 if name not in kind.takes:
                     self.refused(TypeError, f"{algorithm} takes no {name}", small(), algorithm, **{name: value})
 
-    def test_numbers_out_of_range(self):
+    def test_invalid_option_values_are_rejected(self):
         g = small(WEIGHTS)
         for algorithm, name, value in (
                 ("bfs", "source", 4), ("bfs", "source", -1), ("bfs", "source", 2**64), ("stcon", "target", 4),
@@ -239,7 +241,7 @@ class Arguments(unittest.TestCase):
         self.refused(TypeError, "stcon needs a target", g, "stcon")
         self.refused(gtu.Error, "needs GraphPEG, Weaver or no unit", g, "bfs", direction="pull")
 
-    def test_weights_that_no_path_has(self):
+    def test_sssp_and_gcn_reject_invalid_weights(self):
         for bad in (float("nan"), -1.0):
             weights = WEIGHTS.copy()
             weights[2] = bad
@@ -249,7 +251,7 @@ class Arguments(unittest.TestCase):
         weights[2] = np.inf
         self.refused(gtu.InputError, "edge 2 has the weight inf", small(weights), "gcn", unit="none")
 
-    def test_graphs_of_nothing(self):
+    def test_graphs_without_edges_give_values_or_a_value_error(self):
         nothing = gtu.Graph.from_csr(np.zeros(1, np.int64), np.zeros(0, np.uint32))
         one = gtu.Graph.from_csr(np.zeros(2, np.int64), np.zeros(0, np.uint32), np.zeros(0))
         for algorithm, kind in gtu.ALGORITHMS.items():
@@ -263,12 +265,12 @@ class Arguments(unittest.TestCase):
                     self.assertEqual(len(gtu.run(one, algorithm, unit=unit, **more).values),
                                      3 if algorithm == "hash" else 1)
 
-    def test_integers_of_numpys(self):
+    def test_a_numpy_integer_is_accepted_as_source(self):
         self.assertEqual(gtu.run(small(), "bfs", source=np.int32(2)).values.tolist(), [1, 2, 0, -1])
 
 
 class Devices(unittest.TestCase):
-    def test_one_serves_many_runs(self):
+    def test_a_device_serves_runs_until_it_is_closed(self):
         g = simple()
         with gtu.device("model:scu_width=8") as dev:
             first = gtu.run(g, "bfs", source=1, device=dev)
@@ -285,7 +287,7 @@ class Devices(unittest.TestCase):
             dev.counters()
         dev.close()
 
-    def test_several_threads(self):
+    def test_threads_can_share_a_device(self):
         g, results = simple(scale=9), []
         expected = gtu.run(g, "bfs", source=1, unit="none").values
 
@@ -305,7 +307,7 @@ class Devices(unittest.TestCase):
                 t.join()
         self.assertEqual(results, ["equal"] * 20)
 
-    def test_one_in_use_is_not_closed(self):
+    def test_a_device_in_use_cannot_be_closed(self):
         with contextlib.ExitStack() as stack:
             dev = stack.enter_context(gtu.device())
             refused = []
@@ -321,14 +323,14 @@ class Devices(unittest.TestCase):
                 gtu.run(simple(scale=14), "bc", sources="all", device=dev, progress=close)
             self.assertIn("in use", refused[0])
 
-    def test_the_monitor_watches(self):
+    def test_zcm_counters_are_zero_unless_a_run_is_monitored(self):
         with gtu.device() as dev:
             quiet = gtu.run(simple(), "bfs", device=dev).counters["zcm"]
             watched = gtu.run(simple(), "bfs", device=dev, monitor=True).counters["zcm"]
         self.assertEqual(sum(quiet.values()), 0)
         self.assertGreater(sum(watched.values()), 0)
 
-    def test_parameters_that_no_model_has(self):
+    def test_unknown_parameters_and_bad_timeouts_are_rejected(self):
         with self.assertRaisesRegex(gtu.InputError, "scu_wide"):
             gtu.device("model:scu_wide=3")
         for bad in (0, -1, float("nan")):

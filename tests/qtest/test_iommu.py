@@ -61,7 +61,7 @@ test_iommu = test_on(Machine, behind, "intel-iommu,caching-mode=on", "gtu-pci,ad
 
 
 @test_iommu
-def translations(m, g, q):
+def copies_obey_iommu_mappings_and_permissions(m, g, q):
     source, target = data(g, 65536)
     n = 65536
     # not mapped yet
@@ -87,7 +87,7 @@ def translations(m, g, q):
 
 
 @test_iommu
-def unmap_during_job(m, g, q):
+def unmapping_memory_stops_dma_of_a_running_job(m, g, q):
     g.iommu.map(SOURCE, SOURCE, PIECE, 1)
     g.iommu.map(TARGET, TARGET, PIECE)
     # in caching mode new mappings need an invalidation, too
@@ -101,7 +101,7 @@ def unmap_during_job(m, g, q):
 
 
 @test_iommu
-def fault_interrupts_while_the_device_works(m, g, q):
+def iommu_faults_do_not_block_the_device(m, g, q):
     # every copy faults at its end with the IOMMU's interrupt enabled: translation needs the big lock, which the thread must
     # not take
     m.store(UNIT + 0x3c, 4, 0x41)
@@ -127,7 +127,7 @@ def fault_interrupts_while_the_device_works(m, g, q):
 
 
 @test
-def reset_during_translation():
+def a_function_reset_stops_dma_behind_an_iommu():
     with Machine("intel-iommu,caching-mode=on", "gtu-pci,addr=4") as m:
         for _ in range(5):
             g = behind(m)
@@ -141,7 +141,7 @@ def reset_during_translation():
 
 
 @test_iommu
-def more_pages_than_the_cache_holds(m, g, q):
+def copies_larger_than_the_translation_cache_succeed(m, g, q):
     half = 32 << 20
     g.iommu.map(SOURCE, SOURCE, half, 1)
     # more than 16384 with the rings; the target's MiB are in reverse order
@@ -160,7 +160,7 @@ def more_pages_than_the_cache_holds(m, g, q):
 
 
 @test_iommu
-def large_page_over_several_memory_regions(m, g, q):
+def a_large_page_can_span_ram_and_rom(m, g, q):
     # the first 2 MiB of memory as one page: RAM, ROM from 0xc0000 on, RAM from 0xe0000 on, the BIOS, RAM
     bus = 8 << 21
     g.iommu.map_large(bus, 0)

@@ -20,7 +20,7 @@ def data(g, length=4096):
 
 
 @test_pci
-def ok(m, g, q):
+def nop_copy_and_fill_succeed_and_the_ring_wraps(m, g, q):
     source, target = data(g)
     q.run(NOP).expect(OK, cycles=1)
     q.run(COPY, (source, 1024, 0), (target, 1024, 0), param=2).expect(OK, count=1024)
@@ -34,7 +34,7 @@ def ok(m, g, q):
 
 
 @test_pci
-def through_page_lists(m, g, q):
+def copies_follow_two_levels_of_page_lists(m, g, q):
     # 700 pages in arbitrary order, in two chunks under one
     pages = [TARGET + 4096 * (i * 37 % 700) for i in range(700)]
     chunks = SOURCE + 0x800000
@@ -56,7 +56,7 @@ def through_page_lists(m, g, q):
 
 
 @test_pci
-def descriptor_errors(m, g, q):
+def invalid_descriptors_complete_with_the_specified_status(m, g, q):
     source, target = data(g)
     q.run(0x7f).expect(OPCODE)
     q.run(NOP, reserved=1).expect(RESERVED)
@@ -79,7 +79,7 @@ def descriptor_errors(m, g, q):
 
 
 @test_pci
-def index_error(m, g, q):
+def an_index_out_of_bounds_reports_value_and_position(m, g, q):
     source, target = data(g)
     m.write(SOURCE + 1024, pack("4I", 3, 5, 1000, 7))
     q.run(SCU_ACCESS, (source, 16, 0), (source, 4, 1024), (0, 0, 0), (0, 0, 0), (target, 4, 0), param=2 | 2 << 2) \
@@ -90,7 +90,7 @@ def index_error(m, g, q):
 
 
 @test_on(Machine, Gtu, "gtu-pci,addr=4,x-absent-units=4,x-iru-index-bits=16")
-def limit_and_absent_and_width(m, g, q):
+def limit_absent_and_width_errors_are_reported(m, g, q):
     assert g.r32(UNITS) == 0x1b and g.r32(0x3000) == 0
     m.fill(SOURCE, 1 << 20, 0)
     big, target = g.region(SOURCE, 1 << 20, READ), g.region(TARGET, 1 << 20)
@@ -101,7 +101,7 @@ def limit_and_absent_and_width(m, g, q):
 
 
 @test_pci
-def dma_errors(m, g, q):
+def accesses_outside_memory_end_jobs_with_dma_errors(m, g, q):
     source, target = data(g)
     # (0xfff00000 is QEMU's BIOS: readable, not writable; the device's registers are not memory)
     for base in (RAM_END, RAM_END - 2048, g.bars[0], g.bars[2], 0xfffffffffffff000, 1 << 40, 0xfee00000):
@@ -120,7 +120,7 @@ def dma_errors(m, g, q):
 
 
 @test_pci
-def unmapped_rings(m, g):
+def unmapped_rings_put_the_queue_into_dma_error(m, g):
     g.start()
     for number, (sq, cq) in enumerate(((1 << 40, RINGS), (RAM_END, RINGS), (RINGS, RAM_END)), 1):
         g.do(QUEUE_ENABLE, number, 0, sq, cq, 4 | 4 << 8, NO_RING)
@@ -143,7 +143,7 @@ def unmapped_rings(m, g):
 
 
 @test_pci
-def doorbell_errors(m, g, q):
+def invalid_doorbell_values_stop_the_queue_until_reset(m, g, q):
     for tail, head, state in ((257, 0, TAIL_ERROR), (-1, 0, TAIL_ERROR), (0, 1, HEAD_ERROR), (0, -2, HEAD_ERROR)):
         m.store(q.bell, 8, q.tail + tail & 0xffffffff | (q.head + head & 0xffffffff) << 32)
         wait("the queue's error", lambda: q.state() == state)
@@ -173,7 +173,7 @@ def stream(g, q, length=4096):
 
 
 @test_pci
-def canceled(m, g, q):
+def a_canceled_job_ends_with_status_canceled(m, g, q):
     stream(g, q)
     assert g.r32(STATUS) & 2 and q.completion(0) is None
     g.do(QUEUE_CANCEL, 0, 1)
@@ -182,7 +182,7 @@ def canceled(m, g, q):
 
 
 @test_pci
-def stalled(m, g):
+def a_stalled_job_frees_its_unit_for_another_queue(m, g):
     q = g.start(2)
     stream(g, q)
     # another queue waits for the unit: the model counts 2^30 cycles of idle time at 1.27 GHz

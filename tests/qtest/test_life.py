@@ -67,17 +67,17 @@ def reset_during_job(machine, device, options, reset, place=False):
 
 
 @test
-def reset_register_during_job():
+def the_reset_register_ends_a_running_job():
     reset_during_job(*PCI, lambda g: g.w32(RESET, RESET_KEY))
 
 
 @test
-def function_level_reset_during_job():
+def a_function_reset_ends_a_running_job():
     reset_during_job(*PCI, lambda g: g.m.set_config(g.where, CAP_EXP + 8, 2, 1 << 15), place=True)
 
 
 @test
-def system_reset_during_job():
+def a_system_reset_ends_a_running_job():
     def reset(g):
         g.m.monitor("system_reset")
         wait("the reset", lambda: not g.m.config(g.where, COMMAND, 2) & MEMORY)
@@ -85,7 +85,7 @@ def system_reset_during_job():
 
 
 @test_pci
-def bus_master_off_during_job(m, g, q):
+def clearing_bus_master_stops_dma_of_a_running_job(m, g, q):
     batch(g, q)
     g.command(MEMORY)
     still(g, q)
@@ -100,7 +100,7 @@ def bus_master_off_during_job(m, g, q):
 
 
 @test_on(Machine, lambda m: Gtu(m, master=False), "gtu-pci,addr=4")
-def no_dma_without_bus_master(m, g, q):
+def the_device_performs_no_dma_without_bus_master(m, g, q):
     q.clear()
     q.put(NOP)
     q.ring()
@@ -109,7 +109,7 @@ def no_dma_without_bus_master(m, g, q):
 
 
 @test
-def memory_unmapped_during_job():
+def disabling_a_target_bar_ends_copies_with_dma_errors():
     # memory that can be unmapped at any time: BAR 4 of another function
     with Machine("gtu-pci,addr=4", "gtu-pci,addr=5,map-aperture=on") as m:
         other = Gtu(m, (0, 5, 0), shift=0x4000000)
@@ -137,7 +137,7 @@ def memory_unmapped_during_job():
 
 
 @test_pci
-def memory_becomes_read_only(m, g, q):
+def copies_fail_while_memory_is_read_only(m, g, q):
     # q35's PAM registers control 0xd0000: 0x33 is writable memory, 0x11 read-only memory
     source, _ = data(g)
     low = g.region(0xd0000, 4096)
@@ -148,7 +148,7 @@ def memory_becomes_read_only(m, g, q):
 
 
 @test
-def aperture_is_memory_or_not():
+def copies_read_the_aperture_with_or_without_map_aperture():
     for options in ("", ",map-aperture=on"):
         with Machine("gtu-pci,addr=4" + options) as m:
             g = Gtu(m)
@@ -160,7 +160,7 @@ def aperture_is_memory_or_not():
 
 
 @test_pci
-def paused(m, g, q):
+def a_paused_machine_suspends_its_jobs(m, g, q):
     batch(g, q)
     m.monitor("stop")
     still(g, q)
@@ -169,7 +169,7 @@ def paused(m, g, q):
 
 
 @test
-def migration():
+def migration_and_snapshots_are_refused():
     with Machine("gtu-pci,addr=4,id=unit") as m:
         with refused(Refused, "unit cannot be migrated: its queues, jobs and memory exist only here"):
             m.monitor("migrate", uri="exec:cat >/dev/null")
@@ -178,14 +178,13 @@ def migration():
 
 
 @test
-def only_migratable():
+def qemu_refuses_the_device_with_only_migratable():
     with refused(Ended, "unit cannot be migrated"):
         Machine("gtu-pci,addr=4,id=unit", options=("-only-migratable",)).close()
 
 
 @test
-def two_devices():
-    # events of one device do not affect the other's jobs
+def errors_and_resets_do_not_affect_another_device():
     with Machine("gtu-pci,addr=4", "gtu-pci,addr=5") as m:
         g, other = Gtu(m), Gtu(m, (0, 5, 0), shift=0x4000000)
         g.msix()
@@ -233,7 +232,7 @@ def event_interrupts(g, vectors):
 
 
 @test_pci
-def messages(m, g):
+def interrupts_send_the_messages_of_their_vectors(m, g):
     g.msix()
     error_interrupt(g)
     wait("vector 0", lambda: g.message(0) == 0x100)
@@ -246,7 +245,7 @@ def messages(m, g):
 
 
 @test_pci
-def masked_messages(m, g):
+def masked_messages_stay_pending_until_unmasked(m, g):
     g.msix()
     event = event_interrupts(g, (5,))
     # one vector
@@ -287,8 +286,8 @@ def messages_wait_for_bus_master(m, g):
 
 
 @test_pci
-def message_to_itself(m, g):
-    # a message may target any address, also a register of the function: this must not hang
+def messages_to_own_registers_do_not_hang_the_device(m, g):
+    # a message may target any address, also a register of the function
     g.msix()
     event = event_interrupts(g, (1,))
     m.store(g.bars[1] + 16, 4, g.bars[0] + SCRATCH)
@@ -307,7 +306,7 @@ def message_to_itself(m, g):
 
 
 @test
-def messages_that_move_memory():
+def messages_can_move_a_bar_while_qemu_remaps_memory():
     # messages that reconfigure another function must wait while QEMU changes the memory map
     places = 0xc8000000, 0xca000000
     with Machine("gtu-pci,addr=4", "gtu-pci,addr=5,map-aperture=on") as m:

@@ -61,13 +61,13 @@ def survives(seed, devices, more=lambda g, r: None, after=lambda m: None):
 
 
 @test
-def noise_at_work():
+def the_device_survives_random_accesses_during_jobs():
     for seed in (1, 2):
         survives(seed, ("gtu-pci,addr=4",))
 
 
 @test
-def noise_that_moves_and_masters():
+def the_device_survives_random_bar_and_command_writes():
     def more(g, r):
         bar = r.choice((0, 1, 2, 4))
         g.m.set_config(g.where, 4, 2, r.choice((0, 2, 4, 6, 6)))
@@ -79,7 +79,7 @@ def noise_that_moves_and_masters():
 
 
 @test
-def noise_behind_an_iommu():
+def the_device_survives_random_writes_to_the_iommu():
     def more(g, r):
         if r.random() < 0.9:
             return

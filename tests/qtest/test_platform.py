@@ -77,7 +77,7 @@ def error(g):
 
 
 @test_platform
-def reset_values(m, g):
+def platform_registers_have_their_reset_values(m, g):
     check_reset_values(g)
     length = g.r32(0x84)
     blob = b"".join(pack("I", g.r32(0x8000 + i)) for i in range(0, length + 3 & ~3, 4))[:length]
@@ -85,7 +85,7 @@ def reset_values(m, g):
 
 
 @test_arm64
-def device_tree_node():
+def the_device_tree_node_follows_the_properties():
     with Virt("gtu-platform") as m:
         node = tree_of(m)["/gtu@cff0000"]
         assert node == {
@@ -105,7 +105,7 @@ def device_tree_node():
 
 
 @test_arm64
-def a_user_supplied_tree_is_kept():
+def a_user_supplied_device_tree_gets_no_node():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "machine.dtb")
         with refused(Ended):
@@ -116,21 +116,21 @@ def a_user_supplied_tree_is_kept():
 
 
 @test_platform
-def jobs(m, g):
+def platform_jobs_reach_memory_and_the_aperture(m, g):
     works(g)
     q = g.queues[0]
     n = 1 << 20
     source, target = data(g, n)
     q.run(COPY, (source, n, 0), (target, n, 0)).expect(OK)
     assert m.read(TARGET, n) == m.read(SOURCE, n)
-    # to the device's own memory and back
+    # to the device's own memory, which the CPU reads back
     inside = g.region(0x1000, 4096, READ | WRITE | APERTURE)
     q.run(COPY, (source, 4096, 0), (inside, 4096, 0)).expect(OK)
     assert m.read(g.bars[4] + 0x1000, 4096) == m.read(SOURCE, 4096)
 
 
 @test_platform
-def dma_errors(m, g, q):
+def platform_accesses_outside_memory_end_in_dma_errors(m, g, q):
     source, target = data(g)
     end = m.at(0) + (128 << 20)
     for base in (end, end - 2048, g.bars[0], g.bars[2], g.bars[4], UART, GICD, 0xfffffffffffff000, 1 << 40):
@@ -143,7 +143,7 @@ def dma_errors(m, g, q):
 
 
 @test_platform
-def edge_interrupts(m, g):
+def platform_interrupts_pulse_their_lines(m, g):
     edges(m)
     error(g)
     wait("interrupt 0", lambda: pending(m, 0))
@@ -162,7 +162,7 @@ def edge_interrupts(m, g):
 
 
 @test_on(Virt, Platform, "gtu-platform,irq=192,vectors=64")
-def interrupts_at_the_configured_numbers(m, g):
+def interrupts_arrive_at_the_configured_numbers(m, g):
     edges(m, 176, 80)
     event_interrupts(g, (63,))(0)
     wait("the last interrupt of the controller", lambda: pending(m, 63, 192))
@@ -170,7 +170,7 @@ def interrupts_at_the_configured_numbers(m, g):
 
 
 @test_platform
-def out_of_range(m, g):
+def the_platform_device_survives_invalid_accesses(m, g):
     base = g.bars[0]
     for size, at in ((1, SCRATCH), (2, SCRATCH), (4, 2), (8, 4), (4, 0x6000), (4, 0x7ffc)):
         g.w32(ERROR, 0xf)
@@ -190,12 +190,12 @@ def out_of_range(m, g):
 
 
 @test_arm64
-def reset_register_during_job():
+def the_platform_reset_register_ends_a_running_job():
     reset_during_job(*PLATFORM, lambda g: g.w32(RESET, RESET_KEY))
 
 
 @test_arm64
-def system_reset_during_job():
+def a_system_reset_ends_a_running_platform_job():
     def reset(g):
         epoch = g.r32(EPOCH)
         g.m.monitor("system_reset")
@@ -204,7 +204,7 @@ def system_reset_during_job():
 
 
 @test_arm64
-def two_devices():
+def two_platform_devices_do_not_affect_each_other():
     with Virt("gtu-platform,irq=176", "gtu-platform,registers-at=0x10000000,doorbells-at=0x11000000,aperture-at=0x12000000,"
               "irq=212", "gtu-pci,addr=4") as m:
         both = Platform(m), Platform(m, 0x10000000, 0x11000000, 0x12000000)
@@ -219,7 +219,7 @@ def two_devices():
 
 
 @test_arm64
-def invalid_addresses_and_interrupts():
+def qemu_rejects_invalid_platform_properties():
     for options, sentence in (
             ("registers-at=0x0cff0004", "registers-at=0xcff0004 cannot hold 0x10000 bytes: it must be a multiple of 4096"),
             ("aperture-at=0xfffffffffffff000", "at most 0xfffffffffeff"),
@@ -235,7 +235,7 @@ def invalid_addresses_and_interrupts():
 
 
 @test_arm64
-def cannot_be_moved_or_unplugged():
+def the_platform_device_refuses_migration_and_hot_plug():
     with Virt("gtu-platform,id=unit") as m:
         for command, arguments, sentence in (
                 ("migrate", {"uri": "exec:cat >/dev/null"}, "at 0xcff0000 cannot be migrated: its queues, jobs and memory exist only here"),

@@ -45,7 +45,7 @@ def unplug(m):
 
 
 @test
-def plug_and_unplug():
+def a_device_can_be_plugged_and_unplugged_repeatedly():
     with machine() as m:
         for i in range(10):
             g = plug(m, map_aperture=bool(i & 1))
@@ -55,7 +55,7 @@ def plug_and_unplug():
 
 
 @test
-def unplug_during_job():
+def unplugging_stops_dma_of_a_running_job():
     with machine() as m:
         for _ in range(3):
             g = plug(m)
@@ -71,7 +71,7 @@ def unplug_during_job():
 
 
 @test
-def unplug_during_translation():
+def unplugging_behind_an_iommu_does_not_hang():
     with machine("intel-iommu,caching-mode=on") as m:
         for _ in range(3):
             g = plug(m)
@@ -100,7 +100,7 @@ def migration_is_possible_after_unplug():
 
 
 @test
-def errors_are_reported():
+def an_injected_aer_error_is_logged():
     with machine() as m:
         plug(m)
         assert m.extended(INSIDE, 0x104) == 0, "an error is logged before one occurred"

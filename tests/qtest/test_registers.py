@@ -12,7 +12,7 @@ def pages():
 
 
 @test
-def identity():
+def ids_and_capabilities_match_the_specification():
     with Machine("gtu-pci,addr=4") as m:
         where = (0, 4, 0)
         assert m.config(where, 0, 4) == 0x47541234
@@ -28,7 +28,7 @@ def identity():
 
 
 @test
-def bars():
+def bar_sizes_follow_the_properties():
     with Machine("gtu-pci,addr=4,aperture=64M,queues=64") as m:
         where = (0, 4, 0)
         for bar, size, flags in ((0, 0x10000, 0), (1, 0x1000, 0), (2, 64 << 16, 4), (4, 64 << 20, 0xc)):
@@ -42,7 +42,7 @@ def bars():
 
 
 @test_pci
-def reset_values(m, g):
+def registers_have_their_reset_values(m, g):
     check_reset_values(g)
 
 
@@ -64,7 +64,7 @@ def check_reset_values(g):
 
 
 @test_pci
-def device_tree(m, g):
+def the_device_tree_matches_its_checksum(m, g):
     length = g.r32(0x84)
     blob = b"".join(pack("I", g.r32(0x8000 + i)) for i in range(0, length + 3 & ~3, 4))[:length]
     assert blob[:4] == b"\xd0\x0d\xfe\xed" and zlib.crc32(blob) == g.r32(0x88)
@@ -74,7 +74,7 @@ def device_tree(m, g):
 
 
 @test_pci
-def reserved_bits(m, g):
+def writes_change_only_writable_registers_and_bits(m, g):
     constant = (MAGIC, VERSION, CAPS, UNITS, EPOCH, STATUS, 0x40, 0x44, VECTORS, 0x84, 0x88)
     before = {at: g.r32(at) for at in constant}
     for at in constant:
@@ -95,7 +95,7 @@ def reserved_bits(m, g):
 
 
 @test_pci
-def error_register(m, g):
+def invalid_register_accesses_set_the_error_register(m, g):
 
     def wrong(access, at):
         g.w32(ERROR, 0xffffffff)
@@ -124,7 +124,7 @@ def error_register(m, g):
 
 
 @test_pci
-def out_of_range_bars(m, g):
+def the_function_survives_invalid_bar_accesses(m, g):
     # doorbells: a disabled queue, the last queue's page, and offsets past the first 4 KiB of a stride
     for at in (0, 255 << 16, (255 << 16) + 0x18):
         m.store(g.bars[2] + at, 8 if not at & 8 else 4, 0xffffffff)
@@ -145,7 +145,7 @@ def out_of_range_bars(m, g):
 
 
 @test_pci
-def mailbox_errors(m, g):
+def invalid_mailbox_commands_return_the_specified_error(m, g):
     E_COMMAND, E_INDEX, E_STATE, E_ARG = 1, 2, 3, 4
     unknown = max(numbers(r"GTU_MBOX_(?!E_)\w+")) + 1
     g.start()
@@ -168,7 +168,7 @@ def mailbox_errors(m, g):
 
 
 @test
-def properties():
+def qemu_rejects_invalid_pci_properties():
     for options, *sentences in (
             ("aperture=3M", "aperture=3145728", "a power of two, at least 4096 and at most 1099511627776"), ("vectors=65", "vectors=65", "at most 64"),
             ("aperture=3M,map-aperture=on", "aperture=3145728", "a power of two"),
@@ -182,7 +182,7 @@ def properties():
 
 
 @test
-def limits_of_properties():
+def registers_report_the_configured_properties():
     for options, values in (("aperture=4096,queues=1,contexts=1,vectors=1", (1, 1, 1, 4096)),
                             ("aperture=32M,queues=65,contexts=4096,vectors=64", (65, 4096, 64, 32 << 20))):
         with Machine("gtu-pci,addr=4," + options) as m:

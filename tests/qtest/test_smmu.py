@@ -40,7 +40,7 @@ def ask(g, q):
 
 
 @test_on(Smmu, Gtu, "gtu-pci,addr=4")
-def events_are_written(m, g):
+def a_failed_translation_writes_an_smmu_event(m, g):
     works(g)
     q = g.queues[0]
     m.fill(EVENTS, 32, 0)
@@ -90,7 +90,7 @@ def an_event_clears_bus_master_during_a_register_access(m, g):
 
 
 @test_arm64
-def events_to_the_device_itself():
+def the_device_survives_smmu_events_in_its_registers():
     with Smmu("gtu-pci,addr=4") as m:
         for at in (0, RESET & ~31, CMD, 0x200, 0x8000):
             g = Gtu(m)

@@ -79,10 +79,12 @@ def _no_negative(name: str, array: Array) -> Array:
 
 def _exact(array: Array) -> Array:
     """Integers of 8 bytes as uint32 if all fit, otherwise as float64 if it represents all; a copy."""
-    for dtype in (np.uint32, np.float64):
-        copy: Array = array.astype(dtype)
-        if np.array_equal(copy.astype(array.dtype), array) and (dtype != np.uint32 or not (array < 0).any()):
-            return copy
+    if not array.size or (array.min() >= 0 and array.max() < 2**32):
+        return array.astype(np.uint32)
+    copy: Array = array.astype(np.float64)
+    # the largest integers are rounded to 2^63 or 2^64, which cannot be cast back: processors differ in what that gives
+    if copy.max() < float(np.iinfo(array.dtype).max) and np.array_equal(copy.astype(array.dtype), array):
+        return copy
     raise TypeError("data has integers above 2^53, which no type of weights represents")
 
 

@@ -5,6 +5,7 @@ import gc
 import os
 import tempfile
 import unittest
+import warnings
 
 import numpy as np
 
@@ -66,7 +67,8 @@ class Arrays(unittest.TestCase):
             self.assertEqual(g.weights.tolist(), data.tolist())
         for given, value in ((np.int64, 2**53 + 1), (np.uint64, 2**53 + 1), (np.uint64, 2**64 - 1)):
             data = np.full(len(INDICES), value, given)
-            with self.assertRaisesRegex(TypeError, "above 2.53"):
+            with self.assertRaisesRegex(TypeError, "above 2.53"), warnings.catch_warnings():
+                warnings.simplefilter("error")
                 gtu.Graph.from_csr(INDPTR, INDICES, data)
 
     @unittest.skipUnless(networkx, "no networkx")

@@ -150,6 +150,7 @@ guest-graphs:
 
 .PHONY: check-driver kernel-tree
 check-driver:
+	@packaging/need --optional check-driver coccinelle arm64 multilib
 	@tests/guest/check-driver
 
 kernel-tree:

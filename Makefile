@@ -50,11 +50,6 @@ B := build
 SANFLAGS :=
 SANITIZER :=
 endif
-# Compile everything again if the flags change: objects of different sanitizers do not link.
-FLAGS := $(strip $(OPT) $(SANFLAGS))
-ifneq ($(file <$(B)/.flags),$(FLAGS))
-$(shell mkdir -p $(B) && rm -rf $(B)/obj && echo '$(FLAGS)' >$(B)/.flags)
-endif
 
 # Hardening: stack protector, checked string functions, control-flow protection, read-only relocations. Flags that
 # the compiler or the C library lacks are left out; FORTIFY needs optimization, and would hide calls from the sanitizers.
@@ -117,7 +112,13 @@ $(B)/.headers:
 		echo "     $$(packaging/need --list build)" >&2; exit 1; }
 	@touch $@
 
-$(B)/obj/%.o: %.c | $(B)/.headers
+# Everything is compiled again if the flags change: objects of different sanitizers do not link.
+FLAGS := $(strip $(OPT) $(SANFLAGS))
+$(B)/.flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' >$@
+
+$(B)/obj/%.o: %.c $(B)/.flags | $(B)/.headers
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
@@ -150,7 +151,7 @@ $(B)/liblab.a: $(LAB_OBJ)
 $(B)/.pciaccess: FORCE
 	@mkdir -p $(@D)
 	@echo '$(PCIACCESS)' | cmp -s - $@ || echo '$(PCIACCESS)' >$@
-FORCE:
+.PHONY: FORCE
 $(B)/obj/tools/support/pci_bus.o: CPPFLAGS += $(if $(PCIACCESS),-DGTU_PCIACCESS)
 $(B)/obj/tools/support/pci_bus.o: $(B)/.pciaccess
 
@@ -180,7 +181,7 @@ $(B)/libgtu.so: $(LIB_OBJ) libruntime/libgtu.map
 	@ln -sf libgtu.so.$(ABI) $@
 
 # the headers of MPI are found by its compiler
-$(B)/obj/libruntime/mpi/%.o: libruntime/mpi/%.c | $(B)/.headers
+$(B)/obj/libruntime/mpi/%.o: libruntime/mpi/%.c $(B)/.flags | $(B)/.headers
 	@mkdir -p $(@D)
 	$(call say,MPICC,$<)
 	$(Q)$(MPICC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@

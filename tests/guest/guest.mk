@@ -104,7 +104,7 @@ arm64:
 	@tests/guest/build/get-cross.sh
 	@CPPFLAGS='-isystem $(CROSS_TREE)/include' LDFLAGS='-L$(CROSS_TREE)/lib -Wl,-rpath-link,$(CROSS_TREE)/lib' \
 		CFLAGS='-Werror -Wno-error=deprecated-declarations' \
-		$(MAKE) SAN= B=build/arm64 CC=$(CROSS)gcc AR=$(CROSS)ar NVCC= all build/arm64/wire
+		$(MAKE) SAN= B=build/arm64 CC=$(CROSS)gcc AR=$(CROSS)ar NVCC= $(if $(ARM64_OPT),OPT='$(ARM64_OPT)') all build/arm64/wire
 	@CFLAGS=-Werror $(MAKE) -s -C tests/kselftest/gtu CC=$(CROSS)gcc OUT=$(ROOT)/build/arm64/kselftest GTU_INCLUDE=$(ROOT)/include
 build/arm64/wire: tests/guest/programs/wire.c include/uapi/gtu/hw.h
 	@mkdir -p $(@D)
@@ -127,7 +127,7 @@ GUEST_ARM64 := $(if $(GUEST),$(filter %arm64 power-resources,$(GUEST)),all)
 guest-programs: build/gtu build/forked build/fuzz_ioctl build/tests/test_aperture kselftest
 	@$(MAKE) SAN=1 build/san/gtu >&2
 	@if [ -z '$(GUEST_ARM64)' ]; then :; elif ! command -v $(CROSS)gcc >/dev/null; then echo "guest: no programs for arm64: $(CROSS)gcc is missing" >&2; \
-	elif tests/guest/build/get-cross.sh; then $(MAKE) arm64 OPT='-O1 -Wno-maybe-uninitialized' >&2; else [ $$? -eq 77 ]; fi
+	elif tests/guest/build/get-cross.sh; then $(MAKE) arm64 ARM64_OPT='-O1 -Wno-maybe-uninitialized' >&2; else [ $$? -eq 77 ]; fi
 
 # the kernels of the plans GUEST, before minutes of compiling; a kernel that would be built must exist
 plan_kernels = kernels=$$(tests/guest/guest-test --kernels $(GUEST)) || exit 1; for kernel in $$kernels; do case $$kernel in \

@@ -95,6 +95,9 @@ build/forked: tests/guest/programs/forked.c build/libgtu.a
 	$(Q)$(CC) -Iinclude -D_GNU_SOURCE -std=gnu11 -O2 -Wall -Wextra -o $@ $^ $(LIBS)
 
 # User space for arm64, in build/arm64: a warning is an error, except that a library's new version deprecates a function.
+# Optimized less, to be compiled in less time for guests, which emulate it: ARM64_OPT=-O2 for a board. By -O1 gcc warns of
+# variables that are set.
+ARM64_OPT ?= -O1 -Wno-maybe-uninitialized
 CROSS := aarch64-linux-gnu-
 CROSS_TREE := $(ROOT)/build/guest/cross-arm64
 .PHONY: arm64
@@ -104,7 +107,7 @@ arm64:
 	@tests/guest/build/get-cross.sh
 	@CPPFLAGS='-isystem $(CROSS_TREE)/include' LDFLAGS='-L$(CROSS_TREE)/lib -Wl,-rpath-link,$(CROSS_TREE)/lib' \
 		CFLAGS='-Werror -Wno-error=deprecated-declarations' \
-		$(MAKE) SAN= B=build/arm64 CC=$(CROSS)gcc AR=$(CROSS)ar NVCC= $(if $(ARM64_OPT),OPT='$(ARM64_OPT)') all build/arm64/wire
+		$(MAKE) SAN= B=build/arm64 CC=$(CROSS)gcc AR=$(CROSS)ar NVCC= OPT='$(ARM64_OPT)' all build/arm64/wire
 	@CFLAGS=-Werror $(MAKE) -s -C tests/kselftest/gtu CC=$(CROSS)gcc OUT=$(ROOT)/build/arm64/kselftest GTU_INCLUDE=$(ROOT)/include
 build/arm64/wire: tests/guest/programs/wire.c include/uapi/gtu/hw.h
 	@mkdir -p $(@D)
@@ -120,14 +123,13 @@ kselftest:
 		$(MAKE) -s -C tests/kselftest/gtu m32 $(M32) >&2; fi
 
 # A program that does not compile is a failure. Without a cross compiler or its libraries the arm64 plans are skipped.
-# The device runs under the sanitizers, the programs in the guest do not; those for arm64 are optimized less, to be compiled in
-# less time (by -O1 gcc warns of variables that are set). With GUEST, only programs of these plans.
+# The device runs under the sanitizers, the programs in the guest do not. With GUEST, only programs of these plans.
 GUEST_ARM64 := $(if $(GUEST),$(filter %arm64 power-resources,$(GUEST)),all)
 .PHONY: guest-programs
 guest-programs: build/gtu build/forked build/fuzz_ioctl build/tests/test_aperture kselftest
 	@$(MAKE) SAN=1 build/san/gtu >&2
 	@if [ -z '$(GUEST_ARM64)' ]; then :; elif ! command -v $(CROSS)gcc >/dev/null; then echo "guest: no programs for arm64: $(CROSS)gcc is missing" >&2; \
-	elif tests/guest/build/get-cross.sh; then $(MAKE) arm64 ARM64_OPT='-O1 -Wno-maybe-uninitialized' >&2; else [ $$? -eq 77 ]; fi
+	elif tests/guest/build/get-cross.sh; then $(MAKE) arm64 >&2; else [ $$? -eq 77 ]; fi
 
 # the kernels of the plans GUEST, before minutes of compiling; a kernel that would be built must exist
 plan_kernels = kernels=$$(tests/guest/guest-test --kernels $(GUEST)) || exit 1; for kernel in $$kernels; do case $$kernel in \

@@ -493,32 +493,34 @@ TEST_F_TIMEOUT(death, a_refused_enable_leaves_nothing_behind, 60)
 	EXPECT_EQ(info.epoch, after.epoch);
 }
 
+/* The device was reset since @info was read, which is read again. */
+static void expect_reset(struct __test_metadata *_metadata, FIXTURE_DATA(death) *self,
+			 struct gtu_ioctl_info *info)
+{
+	const uint32_t epoch = info->epoch;
+
+	close(self->fd);
+	self->fd = reopen();
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, info));
+	EXPECT_NE(epoch, info->epoch);
+}
+
 /* The second QUEUE_ENABLE and all later ones are not answered: the device is reset, and the caller's files are dead. */
 TEST_F_TIMEOUT(death, an_unanswered_enable_resets_the_device, 60)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	struct queue q;
-	uint32_t epoch;
 
 	NEEDS_FAULT("no-queue-enable", "faulty");
 	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
-	epoch = info.epoch;
 	ASSERT_EQ(0, queue_create(self->fd, 2, 2, &q));
 	EXPECT_EQ(ENODEV, queue_call(&q, GTU_IOCTL_QUEUE_RESET));
 	EXPECT_EQ(GTU_QUEUE_DISABLED, queue_state(&q));
 	queue_unmap(&q);
-	close(self->fd);
-	self->fd = reopen();
-	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
-	EXPECT_NE(epoch, info.epoch);
-	epoch = info.epoch;
+	expect_reset(_metadata, self, &info);
 	EXPECT_EQ(ENODEV, queue_create(self->fd, 2, 2, &q));
-	close(self->fd);
-	self->fd = reopen();
-	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
-	EXPECT_NE(epoch, info.epoch);
+	expect_reset(_metadata, self, &info);
 }
 
 /*
@@ -567,10 +569,9 @@ TEST_F_TIMEOUT(death, a_job_that_cannot_be_stopped_resets_the_device, 60)
 	struct gtu_ioctl_submit a = { .size = sizeof(a), .count = 1 };
 	struct gtu_hw_desc d;
 	struct queue q;
-	uint32_t key, epoch;
+	uint32_t key;
 
 	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
-	epoch = info.epoch;
 	NEEDS_FAULT("refuse-disable", "faulty");
 	if (info.caps & GTU_CAP_REGIONS)
 		SKIP(return, "needs a device without regions");
@@ -583,11 +584,7 @@ TEST_F_TIMEOUT(death, a_job_that_cannot_be_stopped_resets_the_device, 60)
 	/* the stream waits for its consumer */
 	EXPECT_EQ(ENODEV, region_remove(self->fd, key));
 	EXPECT_EQ(GTU_QUEUE_DISABLED, queue_state(&q));
-	close(self->fd);
-	self->fd = reopen();
-	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
-	EXPECT_NE(epoch, info.epoch);
+	expect_reset(_metadata, self, &info);
 }
 
 /* A command that is not answered holds up other users no longer than the administrator says. */

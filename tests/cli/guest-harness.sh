@@ -177,6 +177,9 @@ done <transports
 # a plan that is asked for by name says which kernel it needs
 prints "guest-test --kernels prints a plan's kernel" "^distribution$" "$(file_of guest-test)" --kernels vfio
 prints "guest-test --kernels runs nothing" "^debug$" "$(file_of guest-test)" --kernels debug qtest
+check "guest-test --packages prints the groups that plans need, and no others" \
+	test "$("$(file_of guest-test)" --packages debug-32 arm64 | xargs)" = "arm64 device-tree dt-schema guest kernel module multilib"
+check "guest-test --packages prints two groups for any plan" test "$("$(file_of guest-test)" --packages qtest | xargs)" = "guest module"
 
 # recipes are compared with the page
 at_least 6 "$(grep -c '^```sh recipe$' "$root/Documentation/guest.md")" "recipes"

@@ -44,7 +44,7 @@ guest-tools:
 # the kernels of `make test`, or of the plans GUEST, and existing QEMUs with the device compiled in: building one takes 4
 # minutes
 guest-tools-test:
-	@$(if $(GUEST),packaging/need --optional module guest $(if $(GUEST_ARM64),arm64 device-tree dt-schema),$(optional_packages))
+	@packaging/need --optional $$(tests/guest/guest-test --packages $(GUEST))
 	@failed=; for kernel in $(if $(GUEST),$$(tests/guest/guest-test --kernels $(GUEST)),distribution 6.12 arm64); do \
 		$(call optional,$(tools_of_kernel)) || failed=1; done; \
 	for target in x86_64-softmmu aarch64-softmmu; do \
@@ -124,7 +124,7 @@ kselftest:
 
 # A program that does not compile is a failure. Without a cross compiler or its libraries the arm64 plans are skipped.
 # The device runs under the sanitizers, the programs in the guest do not. With GUEST, only programs of these plans.
-GUEST_ARM64 := $(if $(GUEST),$(filter %arm64 power-resources,$(GUEST)),all)
+GUEST_ARM64 := $(if $(GUEST),$(filter arm64,$(shell tests/guest/guest-test --packages $(GUEST))),all)
 .PHONY: guest-programs
 guest-programs: build/gtu build/forked build/fuzz_ioctl build/tests/test_aperture kselftest
 	@$(MAKE) SAN=1 build/san/gtu >&2

@@ -9,6 +9,8 @@
 #define GTU_QUEUES_MAX		256u
 #define GTU_QUANTUM		4096u	/* cycles a context of weight 1 gets per scheduling round */
 #define GTU_STALL_LIMIT		(1ull << 30)	/* cycles a stalled stream may hold a unit another job needs */
+#define GTU_STALLS_LIMIT	(1ull << 36)	/* ... and in all, if its consumer responds now and then */
+#define GTU_EXPECTED		(1ull << 24)	/* cycles for which a free unit is kept for the context that had it */
 #define GTU_CHARGE_SCALE	256u	/* the charge for a cycle, with weight 1 */
 #define GTU_PAGES		(GTU_UNIT_COUNT + 1u)	/* units with a page, then the basic operations */
 
@@ -17,6 +19,7 @@
 /* A context's use of an exclusive unit. */
 struct gtu_unit_share {
 	uint64_t charge;		/* cycles * GTU_CHARGE_SCALE / weight */
+	uint64_t expected_until;	/* by gtu_dev.time: the context may want it again */
 	uint32_t waiters;		/* queues of the context that wait for the unit */
 	uint32_t last_queue;		/* of these, the one that had it last */
 };
@@ -29,7 +32,7 @@ struct gtu_context {
 	uint64_t jobs, failed, cycles;	/* completions, those with an error, and the jobs' cycles */
 	uint32_t next_queue;		/* where the round robin over the context's queues continues */
 	uint64_t queues[GTU_BITMAP_WORDS];
-	struct gtu_unit_share share[GTU_PAGES];
+	struct gtu_unit_share share[GTU_PAGES];	/* last: it outlives the context */
 };
 
 struct gtu_hwq {
@@ -47,7 +50,8 @@ struct gtu_hwq {
 	uint32_t state;			/* GTU_QUEUE_* */
 	uint32_t cancel_until;
 	uint32_t submit_low;		/* low half of a doorbell written as two 4-byte halves */
-	uint64_t stalled_for;		/* cycles */
+	uint64_t stalled_for;		/* cycles since the consumer responded, while others waited */
+	uint64_t stalled_in_all;	/* these of the whole job */
 	struct gtu_job job;
 };
 
@@ -67,6 +71,7 @@ struct gtu_dev {
 
 	uint32_t epoch, error;
 	uint64_t error_info, scratch, cycle_limit, cycles;
+	uint64_t time;			/* cycles, with those in which no queue was runnable */
 	uint32_t latch_offset, latch_high;
 	uint64_t mbox_arg[GTU_MBOX_ARGS], mbox_result[GTU_MBOX_RESULTS];
 	uint32_t mbox_status;

@@ -98,7 +98,7 @@ void gtu_dev_clear(struct gtu_dev *dev)
 	memset(dev->mbox_arg, 0, sizeof(dev->mbox_arg));
 	memset(dev->mbox_result, 0, sizeof(dev->mbox_result));
 	dev->mbox_status = dev->error = dev->current_context = dev->fences = 0;
-	dev->error_info = dev->scratch = dev->cycles = dev->run_cycles = 0;
+	dev->error_info = dev->scratch = dev->cycles = dev->run_cycles = dev->time = 0;
 	dev->cycle_limit = 1ull << (gtu_bug(dev, GTU_BUG_RESET_VALUE) ? 39 : 40);
 	dev->latch_offset = ~0u;
 	dev->monitor = false;
@@ -110,7 +110,8 @@ void gtu_dev_clear(struct gtu_dev *dev)
 		if (!gtu_bug(dev, GTU_BUG_RESET_JOB))
 			p->owner = NULL;
 		p->waiters = 0;
-		p->least = p->most = 0;
+		p->least = p->most = p->calm_since = 0;
+		p->expected = NULL;
 		memset(p->live, 0, sizeof(p->live));
 		memset(p->shown, 0, sizeof(p->shown));
 		for (n = 0; i < GTU_UNIT_COUNT && gtu_parameter_exists(&gtu_unit_table[i].settings[n]); n++)

@@ -96,9 +96,11 @@ struct gtu_unit_page {
 	uint64_t shown[GTU_UREG_COUNTERS];	/* counters at the last snapshot */
 	void *state;			/* state_bytes() */
 	struct gtu_hwq *owner;		/* exclusive units: the queue that holds the unit */
-	uint32_t waiters;		/* queues that wait for it; then it has an owner */
-	uint64_t least;			/* charge of a context that starts to wait: of the last owner, when it got the unit */
+	uint32_t waiters;		/* queues that wait for it */
+	struct gtu_context *expected;	/* without an owner, the unit is kept free for it; or NULL */
+	uint64_t least;			/* charge of a context that starts to wait: of the last owner when it got the unit, or more */
 	uint64_t most;			/* the largest charge of a context */
+	uint64_t calm_since;		/* without waiters: since when, by gtu_dev.time */
 };
 
 struct gtu_job {

@@ -99,9 +99,10 @@ bool gtu_dev_pending(const struct gtu_dev *dev);
 bool gtu_dev_busy(const struct gtu_dev *dev);
 
 /*
- * Report @cycles of wall time in which no queue was runnable. Only units that a job waits for are
- * affected: their owners' contexts are charged, and a stalled stream completes with GTU_CPL_STALLED
- * beyond GTU_STALL_LIMIT cycles.
+ * Report @cycles of wall time in which no queue was runnable. Contexts are charged for the units that
+ * they keep from others, and debts end; a stalled stream that keeps a unit from others completes with
+ * GTU_CPL_STALLED beyond GTU_STALL_LIMIT cycles; a unit that was kept free is given to a waiting job.
+ * A device with several contexts needs these reports.
  */
 void gtu_dev_idle(struct gtu_dev *dev, uint64_t cycles);
 

@@ -13,12 +13,11 @@ static uint32_t ctx_enable(struct gtu_dev *dev, const uint64_t *arg)
 	c = &dev->context[arg[0]];
 	if (c->enabled)
 		return GTU_MBOX_E_STATE;
-	*c = (struct gtu_context){
-		.enabled = true,
-		.table = arg[1],
-		.table_log2 = (uint8_t)arg[2],
-		.weight = arg[3] ? (uint8_t)arg[3] : 1,
-	};
+	memset(c, 0, offsetof(struct gtu_context, share));
+	c->enabled = true;
+	c->table = arg[1];
+	c->table_log2 = (uint8_t)arg[2];
+	c->weight = arg[3] ? (uint8_t)arg[3] : 1;
 	return GTU_MBOX_E_OK;
 }
 

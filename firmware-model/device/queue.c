@@ -131,9 +131,13 @@ static void status_write(struct gtu_dev *dev, struct gtu_hwq *q)
 /*
  * Contexts share an exclusive unit by start-time fair queueing: a context is charged for the cycles for which it keeps
  * the unit from others, divided by its weight, also while its stream waits for the consumer and while other jobs run.
- * The unit goes to the waiting context with the smallest charge. A context that starts to wait is charged at least what
- * the last owner was when it got the unit, or, after a time without jobs for the unit, what any context was: no context
- * has credit or debt from the time before.
+ * The unit goes to the context with the smallest charge, of those that wait and those that had it a short time ago. A
+ * context that starts to wait is charged at least what the last owner was when it got the unit, so it has no credit
+ * from the time before. Without waiters, that least charge grows with time up to the largest, so debts end.
+ *
+ * A context that submits a job when the one before has ended does not wait when the unit becomes free. Each of its jobs
+ * would wait for one of another context, however long that is. So the unit is kept free for it, and it is charged for
+ * that time, too.
  */
 static struct gtu_unit_share *share_of(struct gtu_hwq *q)
 {
@@ -145,44 +149,63 @@ static bool less(uint64_t charge, uint64_t than)
 	return (int64_t)(charge - than) < 0;
 }
 
-/* Charge the owners of units that others wait for, and age their stalled streams, by @cycles. */
-static void charge_owners(struct gtu_dev *dev, uint64_t cycles)
+/* The charge of a context that waits, or would start to. */
+static uint64_t charge_of(const struct gtu_unit_page *page, const struct gtu_unit_share *share)
 {
+	return less(share->charge, page->least) ? page->least : share->charge;
+}
+
+/* Let @cycles pass: charge the contexts that keep units from others, and age stalled streams. */
+static void pass_time(struct gtu_dev *dev, uint64_t cycles)
+{
+	dev->time += cycles;
 	for (unsigned i = 0; i < GTU_UNIT_COUNT; i++) {
 		struct gtu_unit_page *page = &dev->page[i];
+		struct gtu_context *context = page->owner ? page->owner->job.context : page->expected;
 		struct gtu_unit_share *share;
 
-		if (!page->waiters || !page->owner->active)
+		if (!page->waiters || !context || (page->owner && !page->owner->active))
 			continue;
-		share = share_of(page->owner);
+		share = &context->share[i];
 		if (page->waiters > share->waiters)
-			share->charge += cycles * GTU_CHARGE_SCALE / page->owner->job.context->weight;
+			share->charge = charge_of(page, share) + cycles * GTU_CHARGE_SCALE / context->weight;
 		if (less(page->most, share->charge))
 			page->most = share->charge;
-		page->owner->stalled_for += page->owner->stalled ? cycles : 0;
+		if (page->owner && page->owner->stalled) {
+			page->owner->stalled_for += cycles;
+			page->owner->stalled_in_all += cycles;
+		}
 	}
 }
 
 /* Queue @q wants its job's unit. */
 static void request(struct gtu_hwq *q)
 {
+	struct gtu_unit_page *page = q->job.page;
 	struct gtu_unit_share *share = share_of(q);
+	const uint64_t calm = q->job.dev->time - page->calm_since, debt = page->most - page->least;
 
-	if (less(share->charge, q->job.page->least))
-		share->charge = q->job.page->least;
+	if (!page->waiters && less(page->least, page->most))
+		page->least += calm < debt / GTU_CHARGE_SCALE ? calm * GTU_CHARGE_SCALE : debt;
+	share->charge = charge_of(page, share);
 	share->waiters += !q->waits;
-	q->job.page->waiters += !q->waits;
+	page->waiters += !q->waits;
 	q->waits = true;
 }
 
 /* Stop waiting for the job's unit. */
 static void stop_waiting(struct gtu_hwq *q)
 {
+	struct gtu_unit_page *page = q->job.page;
+
 	if (!q->waits)
 		return;
 	q->waits = false;
-	q->job.page->waiters--;
 	share_of(q)->waiters--;
+	if (!--page->waiters) {
+		page->calm_since = q->job.dev->time;
+		page->expected = NULL;
+	}
 }
 
 static void own(struct gtu_hwq *q)
@@ -196,26 +219,30 @@ static void own(struct gtu_hwq *q)
 }
 
 /*
- * Give the unit of @page (may be NULL), which has no owner, to a waiting queue: of the context with the smallest charge,
- * the next after the one that had it last.
+ * Give the unit of @page (may be NULL), which has no owner, to a queue of the context with the smallest charge: the
+ * next after the one that had it last. If that context does not wait, the unit is kept free for it.
  */
 static void grant(struct gtu_dev *dev, struct gtu_unit_page *page)
 {
 	struct gtu_unit_share *best = NULL;
 	uint32_t i, context = 0;
 
-	if (page && !page->waiters)
-		page->least = page->most;
 	for (i = 0; page && page->waiters && i < dev->config.contexts; i++) {
-		struct gtu_unit_share *share = &dev->context[i].share[page - dev->page];
+		struct gtu_context *c = &dev->context[i];
+		struct gtu_unit_share *share = &c->share[page - dev->page];
 
-		if (share->waiters && (!best || less(share->charge, best->charge))) {
+		if (!share->waiters && (!c->enabled || dev->time >= share->expected_until))
+			continue;
+		if (!best || less(charge_of(page, share), charge_of(page, best)) ||
+		    (share->waiters && !best->waiters && !less(charge_of(page, best), charge_of(page, share)))) {
 			best = share;
 			context = i;
 		}
 	}
-	for (i = 1; best && i <= dev->config.queues; i++) {
-		struct gtu_hwq *q = &dev->queue[(best->last_queue + i) % dev->config.queues];
+	if (best)
+		page->expected = best->waiters ? NULL : &dev->context[context];
+	for (i = 0; best && best->waiters && i < dev->config.queues; i++) {
+		struct gtu_hwq *q = &dev->queue[(best->last_queue + (best->waiters > 1) + i) % dev->config.queues];
 
 		if (q->waits && q->job.page == page && q->context == context) {
 			own(q);
@@ -225,7 +252,7 @@ static void grant(struct gtu_dev *dev, struct gtu_unit_page *page)
 	}
 }
 
-/* Acquire the job's exclusive unit, or wait for it. A unit without an owner has no waiters. */
+/* Acquire the job's exclusive unit, or wait for it. */
 static bool acquire(struct gtu_hwq *q)
 {
 	struct gtu_unit_page *page = q->job.page;
@@ -234,7 +261,7 @@ static bool acquire(struct gtu_hwq *q)
 		return true;
 	request(q);
 	if (!page->owner)
-		own(q);
+		grant(q->job.dev, page);
 	return page->owner == q;
 }
 
@@ -243,8 +270,10 @@ static struct gtu_unit_page *retire(struct gtu_dev *dev, struct gtu_hwq *q)
 {
 	struct gtu_unit_page *page = q->active && q->job.unit && q->job.page->owner == q ? q->job.page : NULL;
 
-	if (page)
+	if (page) {
 		page->owner = NULL;
+		share_of(q)->expected_until = dev->time + GTU_EXPECTED;
+	}
 	if (q->active && q->job.started && q->job.desc.opcode == GTU_OP_FENCE)
 		dev->fences--;
 	q->active = q->stalled = false;
@@ -431,7 +460,7 @@ static bool fetch(struct gtu_dev *dev, struct gtu_hwq *q)
 	q->sq_head++;
 	q->active = true;
 	q->stalled = false;
-	q->stalled_for = 0;
+	q->stalled_for = q->stalled_in_all = 0;
 	job->dev = dev;
 	job->context = context_of(dev, q);
 	job->mem = dev->mem;
@@ -523,6 +552,7 @@ static uint64_t next_job(struct gtu_dev *dev, struct gtu_hwq *q)
 	job->unit = NULL;
 	job->cycles = 1;
 	dev->cycles++;
+	pass_time(dev, 1);
 	complete(dev, q);
 	return 1;
 }
@@ -579,7 +609,8 @@ static uint64_t run_queue(struct gtu_dev *dev, struct gtu_hwq *q, uint64_t budge
 		job->cycles = 1;
 	spent = job->cycles - before;
 	dev->cycles += spent;
-	charge_owners(dev, spent);
+	q->stalled = false;
+	pass_time(dev, spent);
 	q->stalled = ran == GTU_RUN_STALLED;
 	if (spent || job->produced != produced)
 		q->stalled_for = 0;
@@ -669,13 +700,16 @@ static struct gtu_context *next_context(struct gtu_dev *dev)
 	return NULL;
 }
 
-/* End streams that keep a unit from others and whose consumer has not responded for too long. */
-static void end_stalled(struct gtu_dev *dev)
+/* End streams that stall for too long while others wait, and give units away that were kept free for nothing. */
+static void pass_on_units(struct gtu_dev *dev)
 {
 	for (unsigned i = 0; i < GTU_UNIT_COUNT; i++) {
 		struct gtu_hwq *q = dev->page[i].owner;
 
-		if (!q || !q->stalled || q->stalled_for < GTU_STALL_LIMIT || !dev->page[i].waiters)
+		if (!q && dev->page[i].waiters)
+			grant(dev, &dev->page[i]);
+		if (!q || !q->stalled || !dev->page[i].waiters ||
+		    (q->stalled_for < GTU_STALL_LIMIT && q->stalled_in_all < GTU_STALLS_LIMIT))
 			continue;
 		stop(&q->job, GTU_CPL_STALLED);
 		context_of(dev, q)->cycles += pass_on(dev, q, complete(dev, q));
@@ -704,12 +738,14 @@ bool gtu_dev_step(struct gtu_dev *dev, uint64_t budget)
 		if (c->deficit <= 0 && memcmp(dev->work, c->queues, sizeof(dev->work)))
 			dev->current_context = (uint32_t)(c - dev->context + 1) % dev->config.contexts;
 	}
-	end_stalled(dev);
+	pass_on_units(dev);
 	return any(dev->work);
 }
 
 void gtu_dev_idle(struct gtu_dev *dev, uint64_t cycles)
 {
-	charge_owners(dev, cycles);
-	end_stalled(dev);
+	pass_time(dev, cycles);
+	/* a queue with work may want a unit that is kept free for it */
+	if (!any(dev->work))
+		pass_on_units(dev);
 }

@@ -428,6 +428,15 @@ static int wait_ms(const struct server *s, bool busy, bool waiting)
 	return s->peer && !vfio_user_greeted(s->peer) ? GREETING_MS / 10 : -1;
 }
 
+/* Report the time from *@since on, in which the device was idle, before anything else happens to it. */
+static void report_idle(struct server *s, uint64_t *since)
+{
+	const uint64_t now = gtu_now_ns();
+
+	pci_function_idle(s->function, now - *since);
+	*since = now;
+}
+
 static int loop(struct server *s, struct gtu_error *err)
 {
 	bool done = false;
@@ -441,15 +450,15 @@ static int loop(struct server *s, struct gtu_error *err)
 		};
 		bool busy = s->peer && pci_function_pending(s->function);
 		bool waiting = s->peer && !busy && pci_function_waiting(s->function);
-		uint64_t before = waiting ? gtu_now_ns() : 0;
+		uint64_t since = gtu_now_ns();
 		int n = poll(p, 3, wait_ms(s, busy, waiting)), code = 0;
 
 		if (n < 0 && errno != EINTR)
 			return gtu_fail(err, GTU_ERR_FAIL, "cannot wait: %s", strerror(errno));
 		if (p[0].revents)
 			return 0;
-		if (waiting)
-			pci_function_idle(s->function, gtu_now_ns() - before);
+		if (s->peer && !busy)
+			report_idle(s, &since);
 		/*
 		 * no pointer into the machine's memory is held here: unmapping takes effect at once
 		 */
@@ -457,6 +466,8 @@ static int loop(struct server *s, struct gtu_error *err)
 			code = serve_peer(s, &done, err);
 		if (!code && p[1].revents)
 			code = accept_peer(s, err);
+		if (!code && s->peer && !busy)
+			report_idle(s, &since);
 		if (!code && s->peer)
 			code = step_peer(s, &done, err);
 		if (code)

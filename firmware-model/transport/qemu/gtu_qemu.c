@@ -44,6 +44,17 @@ static void apply_deferred(struct gtu_qemu *g)
 	g_array_set_size(g->deferred, 0);
 }
 
+/* Report the time since the last step or report, if the device was idle, before anything else happens to it. */
+static void report_idle(struct gtu_qemu *g)
+{
+	const int64_t since = g->reported;
+
+	g->reported = get_clock();
+	if (g->running && !gtu_dev_pending(g->dev))
+		gtu_dev_idle(g->dev, (uint64_t)((double)(g->reported - since) * 1e-9 *
+						(double)gtu_qemu_config(g)->clock_hz));
+}
+
 bool gtu_qemu_enter(struct gtu_qemu *g)
 {
 	/* waiting would deadlock: the step or call in progress waits for the IOMMU */
@@ -58,6 +69,7 @@ bool gtu_qemu_enter(struct gtu_qemu *g)
 			qemu_cond_wait(&g->stepped, &g->lock);
 	}
 	g->waiting--;
+	report_idle(g);
 	apply_deferred(g);
 	return true;
 }
@@ -140,7 +152,7 @@ static void on_irq_bh(void *opaque)
 /* Run one step. `lock` is held, and released during the step. */
 static void step(struct gtu_qemu *g, uint64_t *budget)
 {
-	int64_t before = get_clock();
+	const int64_t before = get_clock();
 
 	g->stepping = true;
 	qemu_mutex_unlock(&g->lock);
@@ -148,7 +160,8 @@ static void step(struct gtu_qemu *g, uint64_t *budget)
 	gtu_qemu_flush_written(g);
 	qemu_mutex_lock(&g->lock);
 	g->stepping = false;
-	*budget = step_budget_next(*budget, get_clock() - before);
+	g->reported = get_clock();
+	*budget = step_budget_next(*budget, g->reported - before);
 	if (g->irqs) {
 		g->raised |= g->irqs;
 		g->irqs = 0;
@@ -158,20 +171,17 @@ static void step(struct gtu_qemu *g, uint64_t *budget)
 		qemu_cond_broadcast(&g->stepped);
 }
 
-/* Wait for work. If all work waits for the queues' users, report the idle time to the device. */
+/* Wait for work. Time passes for a device whose work waits for the queues' users. */
 static void wait_for_work(struct gtu_qemu *g)
 {
-	int64_t before = get_clock();
-
-	if (!g->running || gtu_dev_pending(g->dev) || !gtu_dev_busy(g->dev)) {
-		g->asleep = true;
-		qemu_cond_wait(&g->work, &g->lock);
-		g->asleep = false;
+	if (g->running && !gtu_dev_pending(g->dev) && gtu_dev_busy(g->dev)) {
+		qemu_cond_timedwait(&g->work, &g->lock, STEP_IDLE_MS);
+		report_idle(g);
 		return;
 	}
-	if (!qemu_cond_timedwait(&g->work, &g->lock, STEP_IDLE_MS) && g->running)
-		gtu_dev_idle(g->dev, (uint64_t)((double)(get_clock() - before) * 1e-9 *
-						(double)gtu_qemu_config(g)->clock_hz));
+	g->asleep = true;
+	qemu_cond_wait(&g->work, &g->lock);
+	g->asleep = false;
 }
 
 static void *run_device(void *opaque)

@@ -91,6 +91,7 @@ struct gtu_qemu {
 	bool stepping;			/* the thread calls the model, without `lock` */
 	bool asleep;			/* the thread waits for `work` without timeout */
 	bool stop, running;		/* running: the virtual machine is not paused */
+	int64_t reported;		/* when the last step or idle time ended */
 	bool warned;			/* about an IOMMU without notifications */
 	unsigned waiting;		/* threads that want to call the model */
 	bool serving;			/* an IOMMU is being called; under the big lock */

@@ -152,7 +152,7 @@ TEST(a_context_does_not_pay_for_a_unit_that_others_do_not_want)
 	CHECK(s.ring[0][1]->waiting + s.ring[1][0]->waiting == 1 && s.ring[2][1]->waiting == 0);
 }
 
-TEST(debts_end_when_the_unit_is_idle)
+TEST(debts_end_while_no_job_waits)
 {
 	static const struct user users[] = { { 0, 1, 1000, 2, 0 }, { 1, 1, 1000, 1024, 0 } };
 	struct sharing s;
@@ -168,6 +168,7 @@ TEST(debts_end_when_the_unit_is_idle)
 		fx_run(s.f, 1 << 16);
 	}
 	CHECK(fx_poll(s.f, 0, &c) && fx_poll(s.f, 1, &c) && !gtu_dev_busy(s.f->dev));
+	gtu_dev_idle(s.f->dev, 1 << 29);
 	run_prompt(&s, 2, 2000000, 100);
 	CHECKF(s.done[0] > 100 && s.done[0] > s.done[1] / 2, "%u and %u streams", s.done[0], s.done[1]);
 }
@@ -242,6 +243,192 @@ TEST(a_context_pays_for_time_in_which_its_other_jobs_run)
 	check_part((double)held[0] / (double)(held[0] + held[1]), 0.5, "a context that also fills memory");
 }
 
+/*
+ * Run contexts 1 to @n - 1, without consumers, beside context 0, which submits a stream at the first look after the one
+ * before has ended. Returns the part of the time in which no other context's stream waited.
+ */
+static double run_beside_hogs(struct sharing *s, unsigned n, uint64_t time, void (*before_look)(struct sharing *s))
+{
+	uint64_t held = 0;
+	struct gtu_hw_cpl c;
+
+	for (uint64_t now = 0; now < time; now += STEP) {
+		if (before_look)
+			before_look(s);
+		s->done[0] += fx_poll(s->f, 0, &c);
+		if (s->f->queue[0].tail == s->f->queue[0].head) {
+			s->ring[0][0]->consumer = 0;
+			fx_submit_to(s->f, 0, &s->job[0][0]);
+		}
+		for (unsigned u = 1; u < n; u++) {
+			refill(s, u);
+			held += ring_of(s, u)->waiting ? STEP : 0;
+		}
+		while (gtu_dev_pending(s->f->dev))
+			gtu_dev_step(s->f->dev, 1 << 12);
+		gtu_dev_idle(s->f->dev, STEP);
+	}
+	return 1 - (double)held / (double)time;
+}
+
+TEST(a_context_with_one_stream_at_a_time_has_its_part_beside_hangs)
+{
+	static const struct user users[] = { { 0, 1, 1000, 1024, 0 }, { 1, 1, 1000, 2, NEVER }, { 2, 1, 1000, 2, NEVER } };
+	const uint64_t time = 1ull << 36;
+
+	for (unsigned n = 2; n <= 3; n++) {
+		struct sharing s;
+
+		open_users(&s, users, n);
+		check_part(run_beside_hogs(&s, n, time, NULL), 1.0 / n, "a context with one stream at a time");
+		check_part((double)s.done[0] * STEP / (double)time, 1.0 / n, "its streams, one a look");
+		test_end(NULL);
+	}
+}
+
+/* The same with a stream that runs for long, and never waits. */
+TEST(a_context_with_one_stream_at_a_time_has_its_part_beside_long_streams)
+{
+	static const struct user users[] = { { 0, 1, 1000, 1024, 0 }, { 1, 1, 100000, 8192, 0 } };
+	uint64_t start, spent = 0;
+	struct gtu_hw_cpl c;
+	struct sharing s;
+
+	open_users(&s, users, 2);
+	for (start = s.f->dev->cycles; s.f->dev->cycles - start < 1 << 24; gtu_dev_step(s.f->dev, 1 << 10)) {
+		refill(&s, 1);
+		if (fx_poll(s.f, 0, &c))
+			spent += c.cycles;
+		else if (s.f->queue[0].tail != s.f->queue[0].head)
+			continue;
+		s.ring[0][0]->consumer = 0;
+		fx_submit_to(s.f, 0, &s.job[0][0]);
+	}
+	check_part((double)spent / (1 << 24), 0.5, "a context with one stream at a time");
+}
+
+TEST(a_unit_is_kept_free_for_a_context_that_had_it_for_a_short_time)
+{
+	static const struct user users[] = { { 0, 1, 1000, 2, NEVER }, { 1, 1, 1000, 1024, 0 } };
+	uint64_t waited = 0;
+	struct gtu_hw_cpl c;
+	struct sharing s;
+
+	open_users(&s, users, 2);
+	fx_submit_run(s.f, 0, &s.job[0][0]);
+	fx_submit_run(s.f, 0, &s.job[0][1]);
+	fx_submit_run(s.f, 1, &s.job[1][0]);
+	gtu_dev_idle(s.f->dev, 1 << 29);
+	fx_command(s.f, GTU_MBOX_QUEUE_CANCEL, 2, (uint64_t[]){ 0, 1 });
+	fx_run(s.f, 1 << 16);
+	CHECK(fx_poll(s.f, 0, &c) && fx_poll(s.f, 1, &c));
+	for (; !s.ring[0][1]->waiting && waited < 1ull << 34; waited += STEP / 8) {
+		gtu_dev_idle(s.f->dev, STEP / 8);
+		fx_run(s.f, 1 << 16);
+	}
+	CHECKF(waited + STEP / 8 >= GTU_EXPECTED && waited <= GTU_EXPECTED + STEP / 8, "kept free for %" PRIu64 " cycles",
+	       waited);
+}
+
+/* The doorbell comes in time, and the device looks at it late. */
+TEST(a_unit_is_not_given_away_while_the_doorbell_of_its_context_waits)
+{
+	static const struct user users[] = { { 0, 1, 1000, 2, NEVER }, { 1, 1, 1000, 1024, 0 } };
+	struct gtu_hw_cpl c;
+	struct sharing s;
+
+	open_users(&s, users, 2);
+	fx_submit_run(s.f, 0, &s.job[0][0]);
+	fx_submit_run(s.f, 0, &s.job[0][1]);
+	fx_submit_run(s.f, 1, &s.job[1][0]);
+	gtu_dev_idle(s.f->dev, 1 << 29);
+	fx_command(s.f, GTU_MBOX_QUEUE_CANCEL, 2, (uint64_t[]){ 0, 1 });
+	fx_run(s.f, 1 << 16);
+	CHECK(fx_poll(s.f, 1, &c));
+	s.ring[1][0]->consumer = 0;
+	fx_submit_to(s.f, 1, &s.job[1][0]);
+	gtu_dev_idle(s.f->dev, GTU_EXPECTED);
+	fx_run(s.f, 1 << 16);
+	CHECK(fx_poll(s.f, 1, &c));
+}
+
+/* Context 2 has the unit for itself, after a debt of context 1; then context 0 comes. */
+TEST(a_context_that_nobody_waits_for_has_no_credit_against_those_that_come)
+{
+	static const struct user users[] = {
+		{ 0, 1, 1000, 1024, 0 }, { 1, 1, 1000, 2, NEVER }, { 2, 1, 1000, 2, NEVER },
+	};
+	struct gtu_hw_cpl c;
+	struct sharing s;
+
+	open_users(&s, users, 3);
+	fx_submit_run(s.f, 1, &s.job[1][0]);
+	fx_submit_run(s.f, 2, &s.job[2][0]);
+	fx_submit_run(s.f, 2, &s.job[2][1]);
+	gtu_dev_idle(s.f->dev, 1 << 29);
+	fx_command(s.f, GTU_MBOX_QUEUE_CANCEL, 2, (uint64_t[]){ 1, 1 });
+	fx_run(s.f, 1 << 16);
+	gtu_dev_idle(s.f->dev, 1 << 29);	/* no job waits */
+	fx_submit_run(s.f, 0, &s.job[0][0]);
+	fx_submit_run(s.f, 0, &s.job[0][1]);
+	gtu_dev_idle(s.f->dev, 1 << 28);
+	CHECK(!fx_poll(s.f, 0, &c) && s.ring[2][0]->waiting);
+	fx_command(s.f, GTU_MBOX_QUEUE_CANCEL, 2, (uint64_t[]){ 2, 1 });
+	fx_run(s.f, 1 << 16);
+	CHECK(fx_poll(s.f, 0, &c) && fx_poll(s.f, 0, &c) && c.status == GTU_CPL_OK);
+}
+
+/* Streams of one index of three contexts do not keep out a context whose consumer is slow. */
+TEST(contexts_pay_for_the_time_in_which_a_unit_is_kept_free_for_them)
+{
+	static const struct user users[] = {
+		{ 0, 1, 1000, 2, 1 << 26 }, { 1, 1, 1, 2, 0 }, { 2, 1, 1, 2, 0 }, { 3, 1, 1, 2, 0 },
+	};
+	const uint64_t time = 1ull << 34;
+	struct gtu_hw_cpl c;
+	struct sharing s;
+
+	open_users(&s, users, 4);
+	for (uint64_t now = 0; now < time; now += STEP) {
+		refill(&s, 0);
+		for (unsigned u = 1; u < 4; u++) {
+			fx_poll(s.f, u, &c);
+			if (s.f->queue[u].tail == s.f->queue[u].head)
+				fx_submit_to(s.f, u, &s.job[u][0]);
+		}
+		s.held[0] += ring_of(&s, 0)->waiting ? STEP : 0;
+		s.waited[0] += ring_of(&s, 0)->waiting ? STEP : 0;
+		if (s.waited[0] >= users[0].late)
+			take(&s, 0, ring_of(&s, 0));
+		while (gtu_dev_pending(s.f->dev))
+			gtu_dev_step(s.f->dev, 1 << 12);
+		gtu_dev_idle(s.f->dev, STEP);
+	}
+	CHECKF((double)s.held[0] / (double)time > 0.2, "a context of four has %.3f", (double)s.held[0] / (double)time);
+}
+
+static void renew_hog(struct sharing *s)
+{
+	const uint64_t hog = 1;
+
+	s->waited[hog] += ring_of(s, hog)->waiting ? STEP : 0;
+	if (s->waited[hog] < 1 << 26)
+		return;
+	s->waited[hog] = ring_of(s, hog)->waiting = 0;
+	fx_command(s->f, GTU_MBOX_CTX_DISABLE, 1, &hog);
+	fx_context_open(s->f, hog, 1);
+	fx_queue_open(s->f, 1, hog, GTU_RING_NONE);
+}
+
+TEST(a_new_context_owes_what_the_last_one_of_its_number_did)
+{
+	static const struct user users[] = { { 0, 1, 1000, 1024, 0 }, { 1, 1, 1000, 2, NEVER } };
+	struct sharing s;
+
+	open_users(&s, users, 2);
+	check_part(run_beside_hogs(&s, 2, 1ull << 33, renew_hog), 0.5, "a context beside one that is always new");
+}
+
 /* ---- Queues ------------------------------------------------------------------------------------ */
 
 TEST(queues_of_a_context_take_turns_in_a_unit)
@@ -300,6 +487,27 @@ TEST(a_consumer_that_takes_one_record_at_a_time_responds)
 		fx_run(s.f, 1 << 16);
 	}
 	CHECKF(c.status == GTU_CPL_OK && taken > 16, "status %u after %u records", c.status, taken);
+}
+
+TEST(a_consumer_that_responds_now_and_then_keeps_a_unit_for_a_limited_time)
+{
+	static const struct user users[] = { { 0, 1, 10000, 2, 0 }, { 1, 1, 100, 8, 0 } };
+	struct sharing s;
+	struct gtu_hw_cpl c;
+	unsigned taken = 0;
+
+	open_users(&s, users, 2);
+	fx_submit_run(s.f, 0, &s.job[0][0]);
+	fx_submit_run(s.f, 1, &s.job[1][0]);
+	while (!fx_poll(s.f, 0, &c)) {
+		gtu_dev_idle(s.f->dev, 1 << 29);
+		s.ring[0][0]->consumer++;
+		taken++;
+		fx_doorbell(s.f, 0, GTU_DB_KICK, 1);
+		fx_run(s.f, 1 << 16);
+	}
+	CHECK_EQ(c.status, GTU_CPL_STALLED);
+	CHECK_EQ(taken, GTU_STALLS_LIMIT >> 29);
 }
 
 TEST_MAIN

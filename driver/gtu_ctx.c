@@ -144,6 +144,42 @@ void gtu_user_uncharge(struct gtu_device *gtu, kuid_t uid, enum gtu_resource wha
 	spin_unlock(&gtu->user_lock);
 }
 
+/*
+ * The device's charge for an exclusive unit stays with the id of a context (hardware.md, section 6): a
+ * user gets the id that he had last, or else the one that has been free for the longest time.
+ */
+static int gtu_ctx_id_alloc(struct gtu_device *gtu, kuid_t uid)
+{
+	s64 rank, lowest = S64_MAX;
+	int best = -ENOSPC;
+	u32 i;
+
+	spin_lock(&gtu->user_lock);
+	for (i = 0; i < gtu->max_contexts; i++) {
+		struct gtu_ctx_id *id = &gtu->ctx_id[i];
+
+		rank = uid_eq(id->uid, uid) ? -id->freed : id->freed;
+		if (!id->used && rank < lowest) {
+			lowest = rank;
+			best = i;
+		}
+	}
+	if (best >= 0) {
+		gtu->ctx_id[best].uid = uid;
+		gtu->ctx_id[best].used = true;
+	}
+	spin_unlock(&gtu->user_lock);
+	return best;
+}
+
+static void gtu_ctx_id_free(struct gtu_device *gtu, int id)
+{
+	spin_lock(&gtu->user_lock);
+	gtu->ctx_id[id].used = false;
+	gtu->ctx_id[id].freed = ++gtu->ctx_ids_freed;
+	spin_unlock(&gtu->user_lock);
+}
+
 /**
  * gtu_ctx_usage() - get the jobs and cycles that a context has used
  * @ctx: the context; a dead one keeps its last values
@@ -315,7 +351,7 @@ struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *map
 	if (ret)
 		goto err_table;
 	ctx->charged = true;
-	id = ida_alloc_max(&gtu->ctx_ids, gtu->max_contexts - 1, GFP_KERNEL);
+	id = gtu_ctx_id_alloc(gtu, ctx->uid);
 	if (id < 0) {
 		ret = id;
 		goto err_table;
@@ -326,7 +362,7 @@ struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *map
 		return ctx;
 	if (ctx->epoch == GTU_EPOCH_NEVER) {
 		/* the device does not know the context yet */
-		ida_free(&gtu->ctx_ids, id);
+		gtu_ctx_id_free(gtu, id);
 		goto err_table;
 	}
 	/* Whatever the device reported, it may have executed the command. */
@@ -335,7 +371,7 @@ struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *map
 		ret = gtu_ctx_dead(ctx) ? -ENODEV : -EIO;
 	if (!quiesced)
 		goto err_free;
-	ida_free(&gtu->ctx_ids, id);
+	gtu_ctx_id_free(gtu, id);
 err_table:
 	dma_free_coherent(gtu->parent, gtu_table_bytes(ctx), ctx->table, ctx->table_dma);
 err_free:
@@ -374,7 +410,7 @@ void gtu_ctx_teardown(struct gtu_ctx *ctx)
 	gtu_region_drop_all(ctx, quiesced, &dropped);
 	if (quiesced) {
 		dma_free_coherent(gtu->parent, gtu_table_bytes(ctx), ctx->table, ctx->table_dma);
-		ida_free(&gtu->ctx_ids, ctx->id);
+		gtu_ctx_id_free(gtu, ctx->id);
 	}
 out:
 	mutex_unlock(&ctx->lock);

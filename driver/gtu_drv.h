@@ -132,6 +132,13 @@ struct gtu_resources {
 	bool coherent;
 };
 
+/* An id of contexts. */
+struct gtu_ctx_id {
+	kuid_t uid;			/* who has it or had it last */
+	s64 freed;			/* ids that were freed until then; 0: not used yet */
+	bool used;
+};
+
 struct gtu_device {
 	struct device dev;		/* the character device; its release frees this struct */
 	struct cdev cdev;
@@ -184,11 +191,13 @@ struct gtu_device {
 
 	spinlock_t ctx_lock;		/* protects contexts; taken in interrupt context */
 	struct list_head contexts;
-	struct ida ctx_ids, queue_ids;
+	struct ida queue_ids;
 	struct gtu_queue __rcu **queue;	/* by id; written by the owner of the id */
 
-	spinlock_t user_lock;		/* protects users and what they use */
+	spinlock_t user_lock;		/* protects users and what they use, and ids of contexts */
 	struct list_head users;
+	struct gtu_ctx_id *ctx_id;
+	s64 ctx_ids_freed;
 
 	atomic_long_t buffer_pages;
 

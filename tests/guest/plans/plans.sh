@@ -373,7 +373,7 @@ bench_guest() {
 	make_graph
 	boot bench distribution "${arguments[@]}" --test "bench=bench-ioctl off $seconds 1G" --file "$kselftests/usage_test" \
 		--test "shares=$(never_skipped usage_test a_flood_costs_others_little a_hang_costs_others_little \
-			a_hang_costs_other_users_of_the_unit_little)"
+			a_hang_costs_other_users_of_the_unit_little a_hang_costs_a_user_of_one_stream_at_a_time_little)"
 	boot bench-iommu distribution --iommu "${arguments[@]}" --test "bench-strict=bench-ioctl strict $seconds 64M" \
 		--test "bench-lazy=bench-ioctl lazy $seconds 64M"
 	if compiled_in >/dev/null 2>&1; then

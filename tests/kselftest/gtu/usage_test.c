@@ -283,6 +283,113 @@ TEST_F_TIMEOUT(usage, a_hang_costs_other_users_of_the_unit_little, 120)
 	hang_by_64(_metadata, self, HANG_UNIT);
 }
 
+/* Open a context with @streams that wait for a consumer, in one queue. Return the ring of all. */
+static const volatile struct gtu_hw_ring *hang_start(struct worker *w, uint32_t streams)
+{
+	uint8_t *memory = pages(BYTES);
+	struct gtu_hw_desc d;
+
+	w->fd = open(device_path(), O_RDWR | O_CLOEXEC);
+	if (w->fd < 0 || region_add(w->fd, memory, BYTES, RW, &w->key) ||
+	    queue_create(w->fd, LOG2, LOG2, &w->q[0]))
+		return NULL;
+	d = stream_job(memory, w->key);
+	while (w->q[0].submitted < streams)
+		put(&w->q[0], &d);
+	return (void *)memory;
+}
+
+static uint64_t started(const struct worker *w)
+{
+	uint64_t n = 0;
+	uint32_t i;
+
+	for (i = 0; i < w->queues; i++)
+		n += __atomic_load_n(&w->q[i].status->sq_head, __ATOMIC_RELAXED);
+	return n;
+}
+
+/*
+ * Between two streams, this user does not wait for the unit. It is kept free for him for 2^24 cycles:
+ * he may be interrupted for longer.
+ */
+TEST_F_TIMEOUT(usage, a_hang_costs_a_user_of_one_stream_at_a_time_little, 120)
+{
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	const volatile struct gtu_hw_ring *ring;
+	struct worker hog = { 0 };
+	uint8_t *memory = pages(BYTES);
+	struct gtu_hw_desc d;
+	struct gtu_hw_cpl c;
+	struct queue q;
+	uint64_t start, ended = 0;
+	uint32_t key, late = 0;
+	int i;
+
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
+	if (!(info.units & GTU_UNIT_IRU))
+		SKIP(return, "the device has no IRU");
+	ASSERT_EQ(0, region_add(self->fd, memory, BYTES, RW, &key));
+	ASSERT_EQ(0, queue_create(self->fd, 1, 1, &q));
+	d = stream(memory, key);
+	ring = hang_start(&hog, 1u << LOG2);
+	ASSERT_NE(NULL, ring);
+	doorbell(&hog.q[0], hog.q[0].submitted, 0);
+	for (start = now_ns(); !ring->waiting; usleep(1000))
+		ASSERT_GT(60 * SECOND, now_ns() - start);
+	for (i = 0; i < 24; i++) {
+		submit(&q, &d);
+		late += i && now_ns() - ended > SECOND / 200;
+		ASSERT_EQ(0, take(&q, &c));
+		ASSERT_EQ(GTU_CPL_OK, c.status);
+		ended = now_ns();
+	}
+	TH_LOG("beside a context that hangs, 24 streams, one at a time, had to wait for %u of its streams",
+	       hog.q[0].status->cq_tail);
+	EXPECT_GE(6u + late, hog.q[0].status->cq_tail);
+	close(hog.fd);
+}
+
+/* Whoever kept the unit from another pays for it after the end of the context, too. */
+TEST_F_TIMEOUT(usage, a_new_context_does_not_escape_what_its_user_owes, 120)
+{
+	struct worker *w = calloc(1, sizeof(*w)), hog = { 0 };
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	const volatile struct gtu_hw_ring *ring;
+	uint64_t before, start;
+	uint32_t i, n;
+	int other;
+
+	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
+	if (!(info.units & GTU_UNIT_IRU))
+		SKIP(return, "the device has no IRU");
+	ASSERT_EQ(0, worker_start(w, 32, true));
+	other = open(device_path(), O_RDWR | O_CLOEXEC);	/* has an id that is free later */
+	for (n = 0; n < 2; n++) {
+		ring = hang_start(&hog, 1);
+		ASSERT_NE(NULL, ring);
+		before = started(w);
+		doorbell(&hog.q[0], 1, 0);
+		for (start = now_ns(); !ring->waiting; usleep(1000))
+			ASSERT_GT(60 * SECOND, now_ns() - start);
+		/*
+		 * The other waited for 5 ms, in which it can run thousands of its 8192 streams. The device
+		 * can run a hundred until it notices the doorbell.
+		 */
+		if (n && started(w) < w->queues << LOG2)
+			EXPECT_LE(500u, started(w) - before);
+		for (i = 0; !n && i < w->queues; i++)
+			doorbell(&w->q[i], w->q[i].submitted, 0);
+		usleep(5000);
+		if (!n)
+			close(other);
+		queue_unmap(&hog.q[0]);	/* mappings hold the file, too */
+		close(hog.fd);
+	}
+	close(w->fd);
+	free(w);
+}
+
 TEST_F(usage, fdinfo_shows_any_counters_of_a_faulty_device)
 {
 	uint64_t ns;

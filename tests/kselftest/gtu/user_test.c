@@ -138,6 +138,32 @@ static int open_all(int max)
 	return n;
 }
 
+static uint64_t *id;		/* shared with child processes */
+
+static int read_id(int n)
+{
+	id[n] = fdinfo(open(device_path(), O_RDWR), "gtu-context");
+	return 0;
+}
+
+/* The device's charge for a unit stays with the id of a context. */
+TEST_F(user, a_user_gets_the_context_id_that_he_had)
+{
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	int n;
+
+	ASSERT_EQ(0, call(open(device_path(), O_RDWR), GTU_IOCTL_INFO, &info));
+	if (info.max_contexts < 4)
+		SKIP(return, "the device has %u contexts", info.max_contexts);
+	id = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, id);
+	for (n = 0; n < 4; n++)
+		ASSERT_EQ(0, as_user(USER + n % 2, read_id, n));
+	EXPECT_NE(id[0], id[1]);
+	EXPECT_EQ(id[0], id[2]);
+	EXPECT_EQ(id[1], id[3]);
+}
+
 TEST_F(user, each_user_has_a_limit_of_contexts)
 {
 	ASSERT_EQ(0, write_to(PARAMETER("user_contexts"), "5"));

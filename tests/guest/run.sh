@@ -248,7 +248,7 @@ if [ "$shell" = commands ]; then
 		-chardev stdio,id=out,signal=off "${second[@]}" 2>"$dir/qemu.log" </dev/null |
 		sed -u 's/\r//g' | awk '/^@exit [0-9]+$/ { rc = $2; ended = 1; next } { print; fflush() } END { exit ended ? rc : 125 }'
 	rc=$?
-	[ $rc -ne 125 ] || die "the guest ended before its commands did: build/guest/$name has its logs"
+	[ $rc -ne 125 ] || { tail -n 15 "$dir"/{console,qemu,serve}.log >&2; die "the guest ended before its commands did: build/guest/$name has its logs"; }
 	exit $rc
 elif [ -n "$shell" ]; then
 	"$emulator" "${qemu[@]}" -append "$words loglevel=4 guest.shell=1" -serial mon:stdio

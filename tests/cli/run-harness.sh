@@ -64,6 +64,9 @@ fails_with 1 "tests/run refuses a second run in one tree" "another tests/run bui
 	env -u GTU_USES PATH="$PWD/bin:$PATH" flock tree/build/log.lock tree/tests/run unit/test_scu
 holds "tests/run leaves the logs of the first run" test -e tree/build/log/kept
 prints 1 "tests/run runs after the first has ended" "build: make failed" env -u GTU_USES PATH="$PWD/bin:$PATH" tree/tests/run unit/test_scu
+prints "tests/run adds up the processor time of each group" \
+	"^[0-9]* s, of which [0-9]* to install and compile; processor time of tests: [0-9]* s: cli [0-9]*$" \
+	env -u GTU_USES tree/tests/run cli/syzkaller
 # packaging/uses: files in a folder, with times of access of this hour and of the one before
 touch used unused "with a space" link-target
 ln -s link-target link

@@ -202,10 +202,8 @@ static void stop_waiting(struct gtu_hwq *q)
 		return;
 	q->waits = false;
 	share_of(q)->waiters--;
-	if (!--page->waiters) {
+	if (!--page->waiters)
 		page->calm_since = q->job.dev->time;
-		page->expected = NULL;
-	}
 }
 
 static void own(struct gtu_hwq *q)

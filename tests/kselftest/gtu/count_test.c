@@ -65,13 +65,6 @@ TEST_F_TIMEOUT(count, many_jobs_complete_in_order_through_one_small_ring, 600)
 	       (unsigned long long)ms);
 }
 
-static uint64_t device_cycles(int fd)
-{
-	struct gtu_ioctl_reg r = { .size = sizeof(r), .offset = GTU_REG_CYCLES };
-
-	return call(fd, GTU_IOCTL_REG_READ, &r) ? 0 : r.value;
-}
-
 /*
  * ---- Shares -------------------------------------------------------------------------------------
  */
@@ -185,7 +178,7 @@ TEST_F_TIMEOUT(count, contexts_get_equal_shares_of_the_device, 120)
 	ASSERT_EQ(0, runner_open(&sampler));
 	ASSERT_EQ(0, put_samples(&sampler, all, log));
 	ASSERT_EQ(0, runner_open(&gate));
-	from = device_cycles(gate.fd);
+	from = reg_read(gate.fd, GTU_REG_CYCLES);
 	d = gate_job(&gate, 1024);
 	submit(&gate.q, &d);
 	while (!__atomic_load_n(&((struct gtu_hw_ring *)gate.gate)->waiting, __ATOMIC_ACQUIRE))
@@ -197,7 +190,7 @@ TEST_F_TIMEOUT(count, contexts_get_equal_shares_of_the_device, 120)
 	for (n = 0; n < CONTEXTS; n++)
 		ASSERT_EQ(0, queue_wait(&r[n].q, JOBS, now_ns() + 60 * SECOND));
 	ASSERT_EQ(0, queue_wait(&sampler.q, 2 * SAMPLES, now_ns() + 60 * SECOND));
-	to = device_cycles(gate.fd);
+	to = reg_read(gate.fd, GTU_REG_CYCLES);
 
 	for (i = 0; i < SAMPLES; i++) {
 		bool started = true, going = true;

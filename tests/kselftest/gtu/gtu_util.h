@@ -421,6 +421,14 @@ static inline int reopen(void)
 	return fd;
 }
 
+/* Return the value of a device register. ~0: it cannot be read. */
+static inline uint64_t reg_read(int fd, uint32_t offset)
+{
+	struct gtu_ioctl_reg r = { .size = sizeof(r), .offset = offset };
+
+	return call(fd, GTU_IOCTL_REG_READ, &r) ? ~0ull : r.value;
+}
+
 /* Return the value of a key in fdinfo of @fd. ~0: it has no such key. */
 static inline uint64_t fdinfo(int fd, const char *key)
 {

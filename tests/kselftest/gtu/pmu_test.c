@@ -85,10 +85,7 @@ static int control(int fd, uint32_t value)
 
 static uint64_t jobs_register(int fd)
 {
-	struct gtu_ioctl_reg r = { .size = sizeof(r),
-				   .offset = GTU_PAGE_SCU + GTU_UREG_COUNTER(GTU_SCU_C_JOBS) };
-
-	return call(fd, GTU_IOCTL_REG_READ, &r) ? ~0ull : r.value;
+	return reg_read(fd, GTU_PAGE_SCU + GTU_UREG_COUNTER(GTU_SCU_C_JOBS));
 }
 
 TEST_F(pmu, sysfs_describes_the_events_for_perf)

@@ -57,13 +57,6 @@ static uint64_t sysfs(const char *format, ...)
 	return strtoull(text, NULL, 0);
 }
 
-static uint64_t reg(int fd, uint32_t offset)
-{
-	struct gtu_ioctl_reg a = { .size = sizeof(a), .offset = offset };
-
-	return call(fd, GTU_IOCTL_REG_READ, &a) ? ~1ull : a.value;
-}
-
 TEST_F(surface, sysfs_shows_the_identity_of_the_device)
 {
 	const struct gtu_ioctl_info *i = &self->info;
@@ -109,17 +102,17 @@ TEST_F(surface, sysfs_has_folders_only_of_present_units)
 		EXPECT_EQ(present, stat(path, &st));
 	}
 	if (self->info.units & GTU_UNIT_SCU) {
-		EXPECT_EQ(reg(self->fd, GTU_PAGE_SCU + GTU_UREG_PARAM(GTU_SCU_P_WIDTH)),
+		EXPECT_EQ(reg_read(self->fd, GTU_PAGE_SCU + GTU_UREG_PARAM(GTU_SCU_P_WIDTH)),
 			  sysfs("scu/width"));
-		EXPECT_EQ(reg(self->fd, GTU_PAGE_SCU + GTU_UREG_PARAM(GTU_SCU_P_LINES_LOG2)),
+		EXPECT_EQ(reg_read(self->fd, GTU_PAGE_SCU + GTU_UREG_PARAM(GTU_SCU_P_LINES_LOG2)),
 			  sysfs("scu/lines_log2"));
 	}
 	if (self->info.units & GTU_UNIT_IRU) {
-		EXPECT_EQ(reg(self->fd, GTU_PAGE_IRU + GTU_UREG_PARAM(GTU_IRU_P_SETS)),
+		EXPECT_EQ(reg_read(self->fd, GTU_PAGE_IRU + GTU_UREG_PARAM(GTU_IRU_P_SETS)),
 			  sysfs("iru/sets"));
-		EXPECT_EQ(reg(self->fd, GTU_PAGE_IRU + GTU_UREG_PARAM(GTU_IRU_P_QUEUE_DEPTH)),
+		EXPECT_EQ(reg_read(self->fd, GTU_PAGE_IRU + GTU_UREG_PARAM(GTU_IRU_P_QUEUE_DEPTH)),
 			  sysfs("iru/queue_depth"));
-		EXPECT_EQ(reg(self->fd, GTU_PAGE_IRU + GTU_UREG_SET(GTU_IRU_S_TIMEOUT)),
+		EXPECT_EQ(reg_read(self->fd, GTU_PAGE_IRU + GTU_UREG_SET(GTU_IRU_S_TIMEOUT)),
 			  sysfs("iru/timeout"));
 	}
 	EXPECT_EQ(~0ull, sysfs("scu/no_such"));
@@ -293,12 +286,12 @@ TEST_F(surface, debugfs_shows_queues_regions_and_contexts)
 	SHOWS("completion 1: job 1 key (5) operand 1");
 	/* reading debugfs takes no snapshot of the counters and raises no error */
 	if (self->info.units & GTU_UNIT_SCU) {
-		snapshot = reg(self->fd, GTU_PAGE_SCU + GTU_UREG_COUNTER(GTU_SCU_C_JOBS));
+		snapshot = reg_read(self->fd, GTU_PAGE_SCU + GTU_UREG_COUNTER(GTU_SCU_C_JOBS));
 		d = scu_job(self->key, 16);
 		ASSERT_EQ(GTU_CPL_OK, run(&self->q, &d, &c));
 		ASSERT_LT(0, debugfs("registers", self->text));
 		EXPECT_EQ(snapshot,
-			  reg(self->fd, GTU_PAGE_SCU + GTU_UREG_COUNTER(GTU_SCU_C_JOBS)));
+			  reg_read(self->fd, GTU_PAGE_SCU + GTU_UREG_COUNTER(GTU_SCU_C_JOBS)));
 	}
 	ASSERT_LT(0, debugfs("registers", self->text));
 	SHOWS(" error 0x0\n");

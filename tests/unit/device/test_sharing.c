@@ -125,7 +125,7 @@ TEST(a_context_pays_for_the_time_it_keeps_a_unit_from_others)
 /* A job that fails before it runs: the next one of the queue that had the unit for which another waits. */
 TEST(time_passes_with_all_cycles_of_the_device)
 {
-	static const struct user users[] = { { 0, 1, 1000, 1024, 0 }, { 1, 1, 1000, 1024, 0 } };
+	static const struct user users[] = { { 0, 1, 1000, 2, 0 }, { 1, 1, 1000, 1024, 0 } };
 	const struct gtu_hw_desc invalid = { .opcode = 0xff };
 	struct gtu_hw_cpl c;
 	struct sharing s;
@@ -134,11 +134,14 @@ TEST(time_passes_with_all_cycles_of_the_device)
 	open_users(&s, users, 2);
 	cycles = s.f->dev->time - s.f->dev->cycles;
 	for (unsigned u = 0; u < 2; u++) {
-		fx_submit_to(s.f, u, &s.job[u][0]);
-		fx_submit_to(s.f, u, &invalid);
+		fx_submit_run(s.f, u, &s.job[u][0]);
+		fx_submit_run(s.f, u, &invalid);
 	}
-	while (gtu_dev_pending(s.f->dev))
-		gtu_dev_step(s.f->dev, 100);
+	for (unsigned n = 0; s.ring[0][0]->waiting; n++) {
+		CHECK(n < 100);
+		take(&s, 0, s.ring[0][0]);
+		fx_run(s.f, 1 << 16);
+	}
 	for (unsigned u = 0; u < 2; u++)
 		CHECK(fx_poll(s.f, u, &c) && c.status == GTU_CPL_OK && fx_poll(s.f, u, &c) && c.status == GTU_CPL_OPCODE);
 	CHECK_EQ(s.f->dev->time - s.f->dev->cycles, cycles);
@@ -508,6 +511,8 @@ TEST(a_consumer_that_takes_one_record_at_a_time_responds)
 		fx_run(s.f, 1 << 16);
 	}
 	CHECKF(c.status == GTU_CPL_OK && taken > 16, "status %u after %u records", c.status, taken);
+	/* without the cycles in which it ran */
+	CHECK_EQ(s.f->dev->queue[0].stalled_in_all, (uint64_t)taken << 27);
 }
 
 TEST(a_consumer_that_responds_now_and_then_keeps_a_unit_for_a_limited_time)

@@ -9,7 +9,7 @@
 #define GTU_QUEUES_MAX		256u
 #define GTU_QUANTUM		4096u	/* cycles a context of weight 1 gets per scheduling round */
 #define GTU_STALL_LIMIT		(1ull << 30)	/* cycles a stalled stream may hold a unit another job needs */
-#define GTU_STALLS_LIMIT	(1ull << 36)	/* ... and in all, if its consumer responds now and then */
+#define GTU_STALL_TOTAL		(1ull << 36)	/* ... and in all, if its consumer responds now and then */
 #define GTU_EXPECTED		(1ull << 24)	/* cycles for which a free unit is kept for the context that had it */
 #define GTU_CHARGE_SCALE	256u	/* the charge for a cycle, with weight 1 */
 #define GTU_PAGES		(GTU_UNIT_COUNT + 1u)	/* units with a page, then the basic operations */
@@ -51,7 +51,7 @@ struct gtu_hwq {
 	uint32_t cancel_until;
 	uint32_t submit_low;		/* low half of a doorbell written as two 4-byte halves */
 	uint64_t stalled_for;		/* cycles since the consumer responded, while others waited */
-	uint64_t stalled_in_all;	/* these of the whole job */
+	uint64_t stalled_total;	/* the same of the whole job */
 	struct gtu_job job;
 };
 

@@ -173,7 +173,7 @@ static void pass_time(struct gtu_dev *dev, uint64_t cycles)
 			page->most = share->charge;
 		if (page->owner && page->owner->stalled) {
 			page->owner->stalled_for += cycles;
-			page->owner->stalled_in_all += cycles;
+			page->owner->stalled_total += cycles;
 		}
 	}
 }
@@ -458,7 +458,7 @@ static bool fetch(struct gtu_dev *dev, struct gtu_hwq *q)
 	q->sq_head++;
 	q->active = true;
 	q->stalled = false;
-	q->stalled_for = q->stalled_in_all = 0;
+	q->stalled_for = q->stalled_total = 0;
 	job->dev = dev;
 	job->context = context_of(dev, q);
 	job->mem = dev->mem;
@@ -707,7 +707,7 @@ static void pass_on_units(struct gtu_dev *dev)
 		if (!q && dev->page[i].waiters)
 			grant(dev, &dev->page[i]);
 		if (!q || !q->stalled || !dev->page[i].waiters ||
-		    (q->stalled_for < GTU_STALL_LIMIT && q->stalled_in_all < GTU_STALLS_LIMIT))
+		    (q->stalled_for < GTU_STALL_LIMIT && q->stalled_total < GTU_STALL_TOTAL))
 			continue;
 		stop(&q->job, GTU_CPL_STALLED);
 		context_of(dev, q)->cycles += pass_on(dev, q, complete(dev, q));

@@ -62,20 +62,56 @@ static struct gtu_hw_ring *ring_of(struct sharing *s, unsigned u)
 	return s->ring[u][s->f->queue[u].head & 1];
 }
 
+/* Run what can run, then let @cycles of wall time pass. */
+static void pass(struct sharing *s, uint64_t cycles)
+{
+	while (gtu_dev_pending(s->f->dev))
+		gtu_dev_step(s->f->dev, 1 << 12);
+	gtu_dev_idle(s->f->dev, cycles);
+}
+
+/* Take the records of a stream of user @u until it waits no more. */
+static void drain(struct sharing *s, unsigned u, struct gtu_hw_ring *ring)
+{
+	for (unsigned n = 0; ring->waiting; n++) {
+		CHECK(n < 100);
+		take(s, u, ring);
+		fx_run(s->f, 1 << 16);
+	}
+}
+
+/* Submit a stream of user @u, whose records all fit, if the one before has ended. */
+static void submit_one(struct sharing *s, unsigned u)
+{
+	struct gtu_hw_cpl c;
+
+	s->done[u] += fx_poll(s->f, u, &c);
+	if (s->f->queue[u].tail != s->f->queue[u].head)
+		return;
+	s->ring[u][0]->consumer = 0;
+	fx_submit_to(s->f, u, &s->job[u][0]);
+}
+
+/* Count the wall time for which user @u waits for his consumer, who is late. */
+static void wait_late(struct sharing *s, unsigned u)
+{
+	const uint64_t step = ring_of(s, u)->waiting ? STEP : 0;
+
+	s->held[s->user[u].context] += step;
+	s->waited[u] += step;
+	if (s->waited[u] >= s->user[u].late)
+		take(s, u, ring_of(s, u));
+}
+
 /* Run users 0 to @n - 1 for @time cycles of wall time. */
 static void run_late(struct sharing *s, unsigned n, uint64_t time)
 {
 	for (uint64_t now = 0; now < time; now += STEP) {
 		for (unsigned u = 0; u < n; u++) {
 			refill(s, u);
-			s->held[s->user[u].context] += ring_of(s, u)->waiting ? STEP : 0;
-			s->waited[u] += ring_of(s, u)->waiting ? STEP : 0;
-			if (s->waited[u] >= s->user[u].late)
-				take(s, u, ring_of(s, u));
+			wait_late(s, u);
 		}
-		while (gtu_dev_pending(s->f->dev))
-			gtu_dev_step(s->f->dev, 1 << 12);
-		gtu_dev_idle(s->f->dev, STEP);
+		pass(s, STEP);
 	}
 }
 
@@ -137,11 +173,7 @@ TEST(time_passes_with_all_cycles_of_the_device)
 		fx_submit_run(s.f, u, &s.job[u][0]);
 		fx_submit_run(s.f, u, &invalid);
 	}
-	for (unsigned n = 0; s.ring[0][0]->waiting; n++) {
-		CHECK(n < 100);
-		take(&s, 0, s.ring[0][0]);
-		fx_run(s.f, 1 << 16);
-	}
+	drain(&s, 0, s.ring[0][0]);
 	for (unsigned u = 0; u < 2; u++)
 		CHECK(fx_poll(s.f, u, &c) && c.status == GTU_CPL_OK && fx_poll(s.f, u, &c) && c.status == GTU_CPL_OPCODE);
 	CHECK_EQ(s.f->dev->time - s.f->dev->cycles, cycles);
@@ -162,18 +194,10 @@ TEST(a_context_does_not_pay_for_a_unit_that_others_do_not_want)
 	fx_run(s.f, 1 << 16);
 	gtu_dev_idle(s.f->dev, 1 << 24);
 	/* charged 2^24 cycles, not 2^29: after 2^26 cycles of the other it is its turn again */
-	for (unsigned n = 0; s.ring[0][0]->waiting; n++) {
-		CHECK(n < 100);
-		take(&s, 0, s.ring[0][0]);
-		fx_run(s.f, 1 << 16);
-	}
+	drain(&s, 0, s.ring[0][0]);
 	CHECK_EQ(s.ring[2][0]->waiting, 1);
 	gtu_dev_idle(s.f->dev, 1 << 26);
-	for (unsigned n = 0; s.ring[2][0]->waiting; n++) {
-		CHECK(n < 100);
-		take(&s, 2, s.ring[2][0]);
-		fx_run(s.f, 1 << 16);
-	}
+	drain(&s, 2, s.ring[2][0]);
 	CHECK(s.ring[0][1]->waiting + s.ring[1][0]->waiting == 1 && s.ring[2][1]->waiting == 0);
 }
 
@@ -187,11 +211,7 @@ TEST(debts_end_while_no_job_waits)
 	fx_submit_run(s.f, 0, &s.job[0][0]);
 	fx_submit_run(s.f, 1, &s.job[1][0]);
 	gtu_dev_idle(s.f->dev, 1 << 29);
-	for (unsigned n = 0; s.ring[0][0]->waiting; n++) {
-		CHECK(n < 100);
-		take(&s, 0, s.ring[0][0]);
-		fx_run(s.f, 1 << 16);
-	}
+	drain(&s, 0, s.ring[0][0]);
 	CHECK(fx_poll(s.f, 0, &c) && fx_poll(s.f, 1, &c) && !gtu_dev_busy(s.f->dev));
 	gtu_dev_idle(s.f->dev, 1 << 29);
 	run_prompt(&s, 2, 2000000, 100);
@@ -212,9 +232,7 @@ static void end_by(bool cancel, unsigned *done)
 
 		for (u = 1; u < 3; u++)
 			refill(&s, u);
-		while (gtu_dev_pending(s.f->dev))
-			gtu_dev_step(s.f->dev, 1 << 12);
-		gtu_dev_idle(s.f->dev, 1 << 26);
+		pass(&s, 1 << 26);
 		u = ring_of(&s, 1)->waiting ? 1 : 2;
 		if (cancel)
 			fx_command(s.f, GTU_MBOX_QUEUE_CANCEL, 2, (uint64_t[]){ u, s.f->queue[u].head + 1 });
@@ -275,23 +293,16 @@ TEST(a_context_pays_for_time_in_which_its_other_jobs_run)
 static double run_beside_hogs(struct sharing *s, unsigned n, uint64_t time, void (*before_look)(struct sharing *s))
 {
 	uint64_t held = 0;
-	struct gtu_hw_cpl c;
 
 	for (uint64_t now = 0; now < time; now += STEP) {
 		if (before_look)
 			before_look(s);
-		s->done[0] += fx_poll(s->f, 0, &c);
-		if (s->f->queue[0].tail == s->f->queue[0].head) {
-			s->ring[0][0]->consumer = 0;
-			fx_submit_to(s->f, 0, &s->job[0][0]);
-		}
+		submit_one(s, 0);
 		for (unsigned u = 1; u < n; u++) {
 			refill(s, u);
 			held += ring_of(s, u)->waiting ? STEP : 0;
 		}
-		while (gtu_dev_pending(s->f->dev))
-			gtu_dev_step(s->f->dev, 1 << 12);
-		gtu_dev_idle(s->f->dev, STEP);
+		pass(s, STEP);
 	}
 	return 1 - (double)held / (double)time;
 }
@@ -332,21 +343,28 @@ TEST(a_context_with_one_stream_at_a_time_has_its_part_beside_long_streams)
 	check_part((double)spent / (1 << 24), 0.5, "a context with one stream at a time");
 }
 
-TEST(a_unit_is_kept_free_for_a_context_that_had_it_for_a_short_time)
+/* A stream of context 1 ends while another one of context 0 waits, which has kept the unit from it. */
+static void keep_free(struct sharing *s)
 {
 	static const struct user users[] = { { 0, 1, 1000, 2, NEVER }, { 1, 1, 1000, 1024, 0 } };
-	uint64_t waited = 0;
 	struct gtu_hw_cpl c;
+
+	open_users(s, users, 2);
+	fx_submit_run(s->f, 0, &s->job[0][0]);
+	fx_submit_run(s->f, 0, &s->job[0][1]);
+	fx_submit_run(s->f, 1, &s->job[1][0]);
+	gtu_dev_idle(s->f->dev, 1 << 29);
+	fx_command(s->f, GTU_MBOX_QUEUE_CANCEL, 2, (uint64_t[]){ 0, 1 });
+	fx_run(s->f, 1 << 16);
+	CHECK(fx_poll(s->f, 0, &c) && fx_poll(s->f, 1, &c));
+}
+
+TEST(a_unit_is_kept_free_for_a_context_that_had_it_for_a_short_time)
+{
+	uint64_t waited = 0;
 	struct sharing s;
 
-	open_users(&s, users, 2);
-	fx_submit_run(s.f, 0, &s.job[0][0]);
-	fx_submit_run(s.f, 0, &s.job[0][1]);
-	fx_submit_run(s.f, 1, &s.job[1][0]);
-	gtu_dev_idle(s.f->dev, 1 << 29);
-	fx_command(s.f, GTU_MBOX_QUEUE_CANCEL, 2, (uint64_t[]){ 0, 1 });
-	fx_run(s.f, 1 << 16);
-	CHECK(fx_poll(s.f, 0, &c) && fx_poll(s.f, 1, &c));
+	keep_free(&s);
 	for (; !s.ring[0][1]->waiting && waited < 1ull << 34; waited += STEP / 8) {
 		gtu_dev_idle(s.f->dev, STEP / 8);
 		fx_run(s.f, 1 << 16);
@@ -357,18 +375,10 @@ TEST(a_unit_is_kept_free_for_a_context_that_had_it_for_a_short_time)
 /* The doorbell comes in time, and the device looks at it late. */
 TEST(a_unit_is_not_given_away_while_the_doorbell_of_its_context_waits)
 {
-	static const struct user users[] = { { 0, 1, 1000, 2, NEVER }, { 1, 1, 1000, 1024, 0 } };
 	struct gtu_hw_cpl c;
 	struct sharing s;
 
-	open_users(&s, users, 2);
-	fx_submit_run(s.f, 0, &s.job[0][0]);
-	fx_submit_run(s.f, 0, &s.job[0][1]);
-	fx_submit_run(s.f, 1, &s.job[1][0]);
-	gtu_dev_idle(s.f->dev, 1 << 29);
-	fx_command(s.f, GTU_MBOX_QUEUE_CANCEL, 2, (uint64_t[]){ 0, 1 });
-	fx_run(s.f, 1 << 16);
-	CHECK(fx_poll(s.f, 1, &c));
+	keep_free(&s);
 	s.ring[1][0]->consumer = 0;
 	fx_submit_to(s.f, 1, &s.job[1][0]);
 	gtu_dev_idle(s.f->dev, GTU_EXPECTED);
@@ -409,24 +419,15 @@ TEST(contexts_pay_for_the_time_in_which_a_unit_is_kept_free_for_them)
 		{ 0, 1, 1000, 2, 1 << 26 }, { 1, 1, 1, 2, 0 }, { 2, 1, 1, 2, 0 }, { 3, 1, 1, 2, 0 },
 	};
 	const uint64_t time = 1ull << 34;
-	struct gtu_hw_cpl c;
 	struct sharing s;
 
 	open_users(&s, users, 4);
 	for (uint64_t now = 0; now < time; now += STEP) {
 		refill(&s, 0);
-		for (unsigned u = 1; u < 4; u++) {
-			fx_poll(s.f, u, &c);
-			if (s.f->queue[u].tail == s.f->queue[u].head)
-				fx_submit_to(s.f, u, &s.job[u][0]);
-		}
-		s.held[0] += ring_of(&s, 0)->waiting ? STEP : 0;
-		s.waited[0] += ring_of(&s, 0)->waiting ? STEP : 0;
-		if (s.waited[0] >= users[0].late)
-			take(&s, 0, ring_of(&s, 0));
-		while (gtu_dev_pending(s.f->dev))
-			gtu_dev_step(s.f->dev, 1 << 12);
-		gtu_dev_idle(s.f->dev, STEP);
+		for (unsigned u = 1; u < 4; u++)
+			submit_one(&s, u);
+		wait_late(&s, 0);
+		pass(&s, STEP);
 	}
 	CHECKF((double)s.held[0] / (double)time > 0.2, "a context of four has %.3f", (double)s.held[0] / (double)time);
 }
@@ -492,48 +493,50 @@ TEST(a_queue_with_many_jobs_does_not_starve_another)
 
 /* ---- Stalls ------------------------------------------------------------------------------------ */
 
-/* Records that are composed already are delivered in no cycles: that is a response, too. */
-TEST(a_consumer_that_takes_one_record_at_a_time_responds)
+/*
+ * The consumer of a stream of @indices, for whose unit another waits, takes a record after each @pause. Returns the
+ * number of records, and the status.
+ */
+static unsigned take_slowly(struct sharing *s, uint32_t indices, uint64_t pause, uint16_t *status)
 {
-	static const struct user users[] = { { 0, 1, 1000, 2, 0 }, { 1, 1, 100, 8, 0 } };
-	struct sharing s;
+	static struct user users[] = { { 0, 1, 0, 2, 0 }, { 1, 1, 100, 8, 0 } };
 	struct gtu_hw_cpl c;
 	unsigned taken = 0;
 
-	open_users(&s, users, 2);
-	fx_submit_run(s.f, 0, &s.job[0][0]);
-	fx_submit_run(s.f, 1, &s.job[1][0]);
-	while (!fx_poll(s.f, 0, &c)) {
-		gtu_dev_idle(s.f->dev, 1 << 27);
-		s.ring[0][0]->consumer++;
-		taken++;
-		fx_doorbell(s.f, 0, GTU_DB_KICK, 1);
-		fx_run(s.f, 1 << 16);
+	users[0].indices = indices;
+	open_users(s, users, 2);
+	fx_submit_run(s->f, 0, &s->job[0][0]);
+	fx_submit_run(s->f, 1, &s->job[1][0]);
+	for (; !fx_poll(s->f, 0, &c); taken++) {
+		gtu_dev_idle(s->f->dev, pause);
+		s->ring[0][0]->consumer++;
+		fx_doorbell(s->f, 0, GTU_DB_KICK, 1);
+		fx_run(s->f, 1 << 16);
 	}
-	CHECKF(c.status == GTU_CPL_OK && taken > 16, "status %u after %u records", c.status, taken);
+	*status = c.status;
+	return taken;
+}
+
+/* Records that are composed already are delivered in no cycles: that is a response, too. */
+TEST(a_consumer_that_takes_one_record_at_a_time_responds)
+{
+	struct sharing s;
+	uint16_t status;
+	unsigned taken = take_slowly(&s, 1000, 1 << 27, &status);
+
+	CHECKF(status == GTU_CPL_OK && taken > 16, "status %u after %u records", status, taken);
 	/* without the cycles in which it ran */
-	CHECK_EQ(s.f->dev->queue[0].stalled_in_all, (uint64_t)taken << 27);
+	CHECK_EQ(s.f->dev->queue[0].stalled_total, (uint64_t)taken << 27);
 }
 
 TEST(a_consumer_that_responds_now_and_then_keeps_a_unit_for_a_limited_time)
 {
-	static const struct user users[] = { { 0, 1, 10000, 2, 0 }, { 1, 1, 100, 8, 0 } };
 	struct sharing s;
-	struct gtu_hw_cpl c;
-	unsigned taken = 0;
+	uint16_t status;
+	unsigned taken = take_slowly(&s, 10000, 1 << 29, &status);
 
-	open_users(&s, users, 2);
-	fx_submit_run(s.f, 0, &s.job[0][0]);
-	fx_submit_run(s.f, 1, &s.job[1][0]);
-	while (!fx_poll(s.f, 0, &c)) {
-		gtu_dev_idle(s.f->dev, 1 << 29);
-		s.ring[0][0]->consumer++;
-		taken++;
-		fx_doorbell(s.f, 0, GTU_DB_KICK, 1);
-		fx_run(s.f, 1 << 16);
-	}
-	CHECK_EQ(c.status, GTU_CPL_STALLED);
-	CHECK_EQ(taken, GTU_STALLS_LIMIT >> 29);
+	CHECK_EQ(status, GTU_CPL_STALLED);
+	CHECK_EQ(taken, GTU_STALL_TOTAL >> 29);
 }
 
 TEST_MAIN

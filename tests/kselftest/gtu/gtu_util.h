@@ -83,6 +83,16 @@ static inline const char *device_name(void)
 			SKIP(return, "the device has no " #cap);                                   \
 	} while (0)
 
+/* Skip the test unless the device of self->fd has this unit. */
+#define NEEDS_UNIT(unit)                                                                           \
+	do {                                                                                       \
+		struct gtu_ioctl_info info_ = { .size = sizeof(info_) };                           \
+                                                                                                   \
+		ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info_));                              \
+		if (!(info_.units & GTU_UNIT_##unit))                                              \
+			SKIP(return, "the device has no " #unit);                                  \
+	} while (0)
+
 /* Store the path of the file that resets the device's function, or skip the test. */
 #define NEEDS_RESET(path)                                                                          \
 	do {                                                                                       \

@@ -273,13 +273,9 @@ TEST_F_TIMEOUT(usage, a_flood_costs_others_little, 120)
 
 static void hang_by_64(struct __test_metadata *_metadata, FIXTURE_DATA(usage) *self, enum load load)
 {
-	struct gtu_ioctl_info info = { .size = sizeof(info) };
-
 	NEEDS_ROOT;
 	NEEDS(GTU_CAP_CTX_COUNTERS);
-	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
-	if (!(info.units & GTU_UNIT_IRU))
-		SKIP(return, "the device has no IRU");
+	NEEDS_UNIT(IRU);
 	load_by_64(_metadata, load);
 }
 
@@ -293,8 +289,8 @@ TEST_F_TIMEOUT(usage, a_hang_costs_other_users_of_the_unit_little, 120)
 	hang_by_64(_metadata, self, HANG_UNIT);
 }
 
-/* Open a context with @streams that wait for a consumer, in one queue. Return the ring of all. */
-static const volatile struct gtu_hw_ring *hang_start(struct worker *w, uint32_t streams)
+/* Open a context with @streams that need a consumer, in one queue. Return the ring of all. */
+static const volatile struct gtu_hw_ring *hang_open(struct worker *w, uint32_t streams)
 {
 	uint8_t *memory = pages(BYTES);
 	struct gtu_hw_desc d;
@@ -307,6 +303,17 @@ static const volatile struct gtu_hw_ring *hang_start(struct worker *w, uint32_t 
 	while (w->q[0].submitted < streams)
 		put(&w->q[0], &d);
 	return (void *)memory;
+}
+
+/* Submit them. Return false if the first one does not wait for its consumer within 60 s. */
+static bool hang(struct worker *w, const volatile struct gtu_hw_ring *ring)
+{
+	const uint64_t start = now_ns();
+
+	doorbell(&w->q[0], w->q[0].submitted, 0);
+	while (!ring->waiting && now_ns() - start < 60 * SECOND)
+		usleep(1000);
+	return ring->waiting;
 }
 
 static uint64_t started(const struct worker *w)
@@ -325,28 +332,23 @@ static uint64_t started(const struct worker *w)
  */
 TEST_F_TIMEOUT(usage, a_hang_costs_a_user_of_one_stream_at_a_time_little, 120)
 {
-	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	const volatile struct gtu_hw_ring *ring;
 	struct worker hog = { 0 };
 	uint8_t *memory = pages(BYTES);
 	struct gtu_hw_desc d;
 	struct gtu_hw_cpl c;
 	struct queue q;
-	uint64_t start, ended = 0;
+	uint64_t ended = 0;
 	uint32_t key, late = 0;
 	int i;
 
-	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
-	if (!(info.units & GTU_UNIT_IRU))
-		SKIP(return, "the device has no IRU");
+	NEEDS_UNIT(IRU);
 	ASSERT_EQ(0, region_add(self->fd, memory, BYTES, RW, &key));
 	ASSERT_EQ(0, queue_create(self->fd, 1, 1, &q));
 	d = stream(memory, key);
-	ring = hang_start(&hog, 1u << LOG2);
+	ring = hang_open(&hog, 1u << LOG2);
 	ASSERT_NE(NULL, ring);
-	doorbell(&hog.q[0], hog.q[0].submitted, 0);
-	for (start = now_ns(); !ring->waiting; usleep(1000))
-		ASSERT_GT(60 * SECOND, now_ns() - start);
+	ASSERT_TRUE(hang(&hog, ring));
 	for (i = 0; i < 24; i++) {
 		submit(&q, &d);
 		late += i && now_ns() - ended > SECOND / 200;
@@ -364,24 +366,19 @@ TEST_F_TIMEOUT(usage, a_hang_costs_a_user_of_one_stream_at_a_time_little, 120)
 TEST_F_TIMEOUT(usage, a_new_context_does_not_escape_what_its_user_owes, 120)
 {
 	struct worker *w = calloc(1, sizeof(*w)), hog = { 0 };
-	struct gtu_ioctl_info info = { .size = sizeof(info) };
 	const volatile struct gtu_hw_ring *ring;
-	uint64_t before, start;
+	uint64_t before;
 	uint32_t i, n;
 	int other;
 
-	ASSERT_EQ(0, call(self->fd, GTU_IOCTL_INFO, &info));
-	if (!(info.units & GTU_UNIT_IRU))
-		SKIP(return, "the device has no IRU");
+	NEEDS_UNIT(IRU);
 	ASSERT_EQ(0, worker_start(w, 32, true));
 	other = open(device_path(), O_RDWR | O_CLOEXEC);	/* has an id that is free later */
 	for (n = 0; n < 2; n++) {
-		ring = hang_start(&hog, 1);
+		ring = hang_open(&hog, 1);
 		ASSERT_NE(NULL, ring);
 		before = started(w);
-		doorbell(&hog.q[0], 1, 0);
-		for (start = now_ns(); !ring->waiting; usleep(1000))
-			ASSERT_GT(60 * SECOND, now_ns() - start);
+		ASSERT_TRUE(hang(&hog, ring));
 		/*
 		 * The other waited for 5 ms, in which it can run thousands of its 8192 streams. The device
 		 * can run a hundred until it notices the doorbell.

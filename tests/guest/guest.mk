@@ -22,16 +22,12 @@
 
 KERNEL ?= distribution
 
-.PHONY: guest-packages guest-tools guest-tools-test guest-tools-all module guest-test guest-test-all guest-graphs guest
-guest-packages:
-	@$(optional_packages)
+.PHONY: guest-tools guest-tools-test guest-tools-all module guest-test guest-test-all guest-graphs guest
 
 # $(call optional,COMMAND): also succeeds if a tool, a package, root or the network is missing (exit status 77). The tests
 # that need COMMAND's result are then skipped and name it. Any other exit status is a failure.
 optional = { { $(1); } || { rc=$$?; [ $$rc -eq 77 ]; }; }
-# a missing package is reported by the script that needs it
-optional_packages = packaging/need --optional module guest multilib check-driver arm64 device-tree dt-schema
-# what the kernel KERNEL and its guests need, and no more
+# What the kernel KERNEL and its guests need, and no more
 kernel_packages = packaging/need --optional module guest $(if $(filter arm64,$(KERNEL)),arm64 device-tree) \
 	$(if $(filter debug%,$(KERNEL)),kernel)
 # for the kernel in the shell variable `kernel`
@@ -54,7 +50,7 @@ guest-tools-test:
 
 # continue with the others if one fails
 guest-tools-all:
-	@$(optional_packages)
+	@packaging/need --optional $$(tests/guest/guest-test --packages $$(tests/guest/guest-test --list-all))
 	@failed=; for kernel in $$(tests/guest/build/get-kernel.sh --list); do \
 		$(call optional,$(tools_of_kernel)) || failed=1; done; \
 	for target in x86_64-softmmu aarch64-softmmu; do \
@@ -124,7 +120,7 @@ kselftest:
 
 # A program that does not compile is a failure. Without a cross compiler or its libraries the arm64 plans are skipped.
 # The device runs under the sanitizers, the programs in the guest do not. With GUEST, only programs of these plans.
-GUEST_ARM64 := $(if $(GUEST),$(filter arm64,$(shell tests/guest/guest-test --packages $(GUEST))),all)
+GUEST_ARM64 = $(if $(GUEST),$(filter arm64,$(shell tests/guest/guest-test --packages $(GUEST))),all)
 .PHONY: guest-programs
 guest-programs: build/gtu build/forked build/fuzz_ioctl build/tests/test_aperture kselftest
 	@$(MAKE) SAN=1 build/san/gtu >&2

@@ -132,7 +132,7 @@ struct gtu_resources {
 	bool coherent;
 };
 
-/* An id of contexts. */
+/* An id for a context, in use or free. */
 struct gtu_ctx_id {
 	kuid_t uid;			/* who has it or had it last */
 	s64 freed;			/* ids that were freed until then; 0: not used yet */

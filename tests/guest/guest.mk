@@ -27,7 +27,7 @@ KERNEL ?= distribution
 # $(call optional,COMMAND): also succeeds if a tool, a package, root or the network is missing (exit status 77). The tests
 # that need COMMAND's result are then skipped and name it. Any other exit status is a failure.
 optional = { { $(1); } || { rc=$$?; [ $$rc -eq 77 ]; }; }
-# What the kernel KERNEL and its guests need, and no more
+# the packages for the kernel KERNEL and its guests, and no more
 kernel_packages = packaging/need --optional module guest $(if $(filter arm64,$(KERNEL)),arm64 device-tree) \
 	$(if $(filter debug%,$(KERNEL)),kernel)
 # for the kernel in the shell variable `kernel`

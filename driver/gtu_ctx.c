@@ -36,7 +36,7 @@ static void gtu_ctx_release(struct kref *ref)
 	bitmap_free(ctx->used);
 	for (unit = 0; unit < GTU_UNIT_PAGES; unit++)
 		kfree(ctx->counters[unit]);
-	if (ctx->charged)
+	if (ctx->user)
 		gtu_user_uncharge(ctx->gtu, ctx->uid, GTU_USER_CONTEXTS, 1);
 	put_device(&ctx->gtu->dev);
 	kfree_rcu(ctx, rcu);
@@ -73,12 +73,16 @@ struct gtu_ctx *gtu_ctx_next(struct gtu_device *gtu, u64 client)
 	return best;
 }
 
-/* A user who has something of a device. */
-struct gtu_user {
-	struct list_head link;
-	kuid_t uid;
-	unsigned long used[GTU_USER_RESOURCES];
-};
+static struct gtu_user *gtu_user_find(struct gtu_device *gtu, kuid_t uid)
+{
+	struct gtu_user *u;
+
+	lockdep_assert_held(&gtu->user_lock);
+	list_for_each_entry(u, &gtu->users, link)
+		if (uid_eq(u->uid, uid))
+			return u;
+	return NULL;
+}
 
 /**
  * gtu_user_charge() - charge units of a resource to a user
@@ -94,17 +98,16 @@ struct gtu_user {
 int gtu_user_charge(struct gtu_device *gtu, kuid_t uid, enum gtu_resource what, unsigned long n,
 		    unsigned long limit)
 {
-	struct gtu_user *new = kzalloc(sizeof(*new), GFP_KERNEL_ACCOUNT), *u, *found = NULL;
+	struct gtu_user *new = kzalloc(sizeof(*new), GFP_KERNEL_ACCOUNT), *found;
 	bool unlimited = ns_capable_noaudit(&init_user_ns, CAP_SYS_RESOURCE);
 	int ret = 0;
 
 	if (!new)
 		return -ENOMEM;
 	new->uid = uid;
+	mutex_init(&new->turn);
 	spin_lock(&gtu->user_lock);
-	list_for_each_entry(u, &gtu->users, link)
-		if (uid_eq(u->uid, uid))
-			found = u;
+	found = gtu_user_find(gtu, uid);
 	if (!unlimited && n > limit - min(limit, found ? found->used[what] : 0)) {
 		ret = -EDQUOT;
 	} else {
@@ -133,9 +136,7 @@ void gtu_user_uncharge(struct gtu_device *gtu, kuid_t uid, enum gtu_resource wha
 	struct gtu_user *u;
 
 	spin_lock(&gtu->user_lock);
-	list_for_each_entry(u, &gtu->users, link)
-		if (uid_eq(u->uid, uid))
-			break;
+	u = gtu_user_find(gtu, uid);
 	u->used[what] -= n;
 	if (!memchr_inv(u->used, 0, sizeof(u->used))) {
 		list_del(&u->link);
@@ -194,7 +195,7 @@ void gtu_ctx_usage(struct gtu_ctx *ctx, struct gtu_usage *usage, bool now)
 	mutex_lock(&ctx->usage_lock);
 	if (ctx->gtu->caps & GTU_CAP_CTX_COUNTERS && !gtu_ctx_dead(ctx) &&
 	    (now || ktime_ms_delta(ktime_get(), ctx->usage_time) >= GTU_USAGE_MS) &&
-	    !GTU_MBOX_QUERY(ctx->gtu, ctx->epoch, GTU_MBOX_CTX_COUNTERS, read, ctx->id)) {
+	    !GTU_MBOX_QUERY(ctx, GTU_MBOX_CTX_COUNTERS, read, ctx->id)) {
 		ctx->usage.jobs = ctx->usage_before.jobs + read[0];
 		ctx->usage.failed = ctx->usage_before.failed + read[1];
 		ctx->usage.cycles = ctx->usage_before.cycles + read[2];
@@ -270,7 +271,7 @@ int gtu_ctx_enable(struct gtu_ctx *ctx)
 	mutex_lock(&ctx->usage_lock);
 	ctx->usage_before = ctx->usage;
 	mutex_unlock(&ctx->usage_lock);
-	gtu_mbox_lock(gtu);
+	gtu_mbox_lock(gtu, ctx->user);
 	WRITE_ONCE(ctx->epoch, gtu->epoch ?: GTU_EPOCH_NEVER);
 	if (gtu->epoch)
 		ret = gtu_mbox_locked(gtu, GTU_MBOX_CTX_ENABLE, arg);
@@ -279,7 +280,7 @@ int gtu_ctx_enable(struct gtu_ctx *ctx)
 		list_add_tail(&ctx->link, &gtu->contexts);
 		spin_unlock_irq(&gtu->ctx_lock);
 	}
-	mutex_unlock(&gtu->mbox_lock);
+	gtu_mbox_unlock(gtu, ctx->user);
 	return ret;
 }
 
@@ -296,7 +297,7 @@ int gtu_ctx_enable(struct gtu_ctx *ctx)
 bool gtu_ctx_disable(struct gtu_ctx *ctx, int error, const char *why)
 {
 	int ret = error == -ETIMEDOUT ? error :
-		  GTU_MBOX(ctx->gtu, ctx->epoch, GTU_MBOX_CTX_DISABLE, ctx->id);
+		  GTU_MBOX(ctx, GTU_MBOX_CTX_DISABLE, ctx->id);
 
 	return !ret || ret == -EALREADY || gtu_force_quiesce(ctx, why);
 }
@@ -327,8 +328,6 @@ struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *map
 	ctx->slots = 1u << gtu->regions_log2;
 	mutex_init(&ctx->teardown_lock);
 	mutex_init(&ctx->lock);
-	if (IS_ENABLED(CONFIG_LOCKDEP))
-		gtu_import_lockdep(ctx);
 	mutex_init(&ctx->usage_lock);
 	ctx->client = atomic64_inc_return(&gtu_clients);
 	spin_lock_init(&ctx->region_lock);
@@ -350,7 +349,11 @@ struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *map
 			      READ_ONCE(user_contexts) ?: max(gtu->max_contexts / 4, 1u));
 	if (ret)
 		goto err_table;
-	ctx->charged = true;
+	spin_lock(&gtu->user_lock);
+	ctx->user = gtu_user_find(gtu, ctx->uid);
+	spin_unlock(&gtu->user_lock);
+	if (IS_ENABLED(CONFIG_LOCKDEP))
+		gtu_import_lockdep(ctx);
 	id = gtu_ctx_id_alloc(gtu, ctx->uid);
 	if (id < 0) {
 		ret = id;

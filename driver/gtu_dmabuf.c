@@ -375,6 +375,7 @@ void gtu_import_lockdep(struct gtu_ctx *ctx)
 	fs_reclaim_acquire(GFP_KERNEL);
 	might_lock(&ctx->lock);
 	might_lock(&gtu->dump_lock);
+	might_lock(&ctx->user->turn);
 	might_lock(&gtu->mbox_lock);
 	might_lock(&gtu->map_lock);
 	fs_reclaim_release(GFP_KERNEL);

@@ -5,13 +5,13 @@
  * of all files are here, as one lock order spans them.
  *
  * Lock order: ctx->teardown_lock, the dma_resv of a dma-buf, ctx->lock,
- * gtu->dump_lock, gtu->mbox_lock, gtu->map_lock. mm->mmap_lock is taken before
+ * gtu->dump_lock, user->turn, gtu->mbox_lock, gtu->map_lock. mm->mmap_lock is taken before
  * gtu->map_lock and never with the others: mmap() and page faults must not wait for
  * the device. Take none of these while holding gtu->aperture_lock or buffer->lock. Spinlocks,
  * innermost: queue->wait_lock, ctx->event_lock; and the lock of a PMU,
  * gtu->counter_lock.
  * gtu->ctx_lock, gtu->user_lock and ctx->region_lock are taken alone;
- * ctx->usage_lock is taken before gtu->mbox_lock only. Queues are
+ * ctx->usage_lock is taken before user->turn only. Queues are
  * looked up under RCU. Do not access user memory under ctx->lock.
  */
 #ifndef GTU_DRV_H
@@ -233,6 +233,14 @@ enum gtu_resource {
 	GTU_USER_RESOURCES,
 };
 
+/* A user who has something of a device. */
+struct gtu_user {
+	struct list_head link;
+	kuid_t uid;
+	unsigned long used[GTU_USER_RESOURCES];
+	struct mutex turn;		/* who holds it waits for mbox_lock or holds that */
+};
+
 /* A context: one open file. */
 struct gtu_ctx {
 	struct rcu_head rcu;
@@ -240,7 +248,7 @@ struct gtu_ctx {
 	struct gtu_device *gtu;		/* holds a reference */
 	struct address_space *mapping;	/* of the file; holds its inode */
 	kuid_t uid;			/* of the process that opened the file */
-	bool charged;			/* to its user */
+	struct gtu_user *user;		/* who is charged for it; NULL before */
 	struct list_head link;		/* under gtu->ctx_lock, with suspended */
 	bool suspended;			/* restore after a system suspend */
 	u32 id;
@@ -272,7 +280,7 @@ struct gtu_ctx {
 	/* Under gtu->mbox_lock, by unit: the counters at this file's last snapshot, or NULL. */
 	u64 *counters[GTU_UNIT_PAGES];
 
-	struct mutex usage_lock;	/* taken outside of gtu->mbox_lock; protects usage */
+	struct mutex usage_lock;	/* taken outside of user->turn; protects usage */
 	struct gtu_usage {
 		u64 jobs, failed, cycles;
 	} usage, usage_before;		/* in all; before the device's counters began at 0 */
@@ -431,17 +439,16 @@ void gtu_pci_unregister(void);
 extern struct platform_driver gtu_platform_driver;
 
 /* gtu_hw.c */
-#define GTU_MBOX(gtu, epoch, cmd, ...)                                                             \
-	GTU_MBOX_QUERY(gtu, epoch, cmd, NULL, __VA_ARGS__)
-#define GTU_MBOX_QUERY(gtu, epoch, cmd, result, ...)                                               \
-	gtu_mbox_query(gtu, epoch, cmd, (const u64 [GTU_MBOX_ARGS]) { __VA_ARGS__ }, result)
+#define GTU_MBOX(ctx, cmd, ...) GTU_MBOX_QUERY(ctx, cmd, NULL, __VA_ARGS__)
+#define GTU_MBOX_QUERY(ctx, cmd, result, ...)                                                      \
+	gtu_mbox_query(ctx, cmd, (const u64 [GTU_MBOX_ARGS]) { __VA_ARGS__ }, result)
 u64 gtu_scaled(u64 time);
 u64 gtu_scaled_us(unsigned int ms);
 unsigned long gtu_scaled_jiffies(unsigned int ms);
 int gtu_hw_identify(struct gtu_device *gtu, u64 regs_bytes, u64 doorbells_bytes);
 void gtu_fdt_read(struct gtu_device *gtu);
 int gtu_mbox_locked(struct gtu_device *gtu, u32 cmd, const u64 *arg);
-int gtu_mbox_query(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg, u64 *result);
+int gtu_mbox_query(struct gtu_ctx *ctx, u32 cmd, const u64 *arg, u64 *result);
 unsigned int gtu_unit_blocks(struct gtu_device *gtu, unsigned int unit);
 int gtu_reg_read(struct gtu_device *gtu, struct gtu_ctx *ctx, u32 offset, u64 *value);
 int gtu_reg_write(struct gtu_ctx *ctx, u32 offset, u64 value);
@@ -466,7 +473,8 @@ static inline void gtu_wr(struct gtu_device *gtu, u32 reg, u32 value)
 }
 
 /* gtu_reset.c */
-void gtu_mbox_lock(struct gtu_device *gtu);
+void gtu_mbox_lock(struct gtu_device *gtu, struct gtu_user *user);
+void gtu_mbox_unlock(struct gtu_device *gtu, struct gtu_user *user);
 void gtu_set_dead(struct gtu_device *gtu);
 int gtu_alive(struct gtu_device *gtu);
 bool gtu_quiesce(struct gtu_device *gtu);

@@ -128,30 +128,31 @@ int gtu_mbox_locked(struct gtu_device *gtu, u32 cmd, const u64 *arg)
 }
 
 /**
- * gtu_mbox_query() - execute a mailbox command
- * @gtu: the device
- * @epoch: epoch in which the caller's contexts and queues were created
+ * gtu_mbox_query() - execute a mailbox command for a context, in its user's turn
+ * @ctx: the context
  * @cmd: GTU_MBOX_*
  * @arg: GTU_MBOX_ARGS arguments
  * @result: out: GTU_MBOX_RESULTS words, or NULL
  *
- * Return: as gtu_mbox_locked(), or -ESTALE if the device was reset after
- * @epoch and so does not know the caller's contexts and queues
+ * Return: as gtu_mbox_locked(), or -ESTALE if the device was reset after the
+ * context was registered, and so does not know it and its queues
  */
-int gtu_mbox_query(struct gtu_device *gtu, u32 epoch, u32 cmd, const u64 *arg, u64 *result)
+int gtu_mbox_query(struct gtu_ctx *ctx, u32 cmd, const u64 *arg, u64 *result)
 {
+	struct gtu_device *gtu = ctx->gtu;
 	int ret = -ESTALE, i;
 
+	mutex_lock(&ctx->user->turn);
 	/* not gtu_mbox_lock(): a reset by the PCI core makes every epoch stale at its beginning */
 	mutex_lock(&gtu->mbox_lock);
-	if (gtu->epoch == epoch)
+	if (gtu->epoch == READ_ONCE(ctx->epoch))
 		ret = gtu_mbox_locked(gtu, cmd, arg);
 	for (i = 0; result && !ret && i < GTU_MBOX_RESULTS; i++)
 		result[i] = gtu_rd64(gtu, GTU_REG_MBOX_RESULT(i));
 	/* it may have been removed since it answered */
 	if (!ret && result && result[GTU_MBOX_RESULTS - 1] == ~0ull)
 		ret = gtu_alive(gtu);
-	mutex_unlock(&gtu->mbox_lock);
+	gtu_mbox_unlock(gtu, ctx->user);
 	return ret;
 }
 
@@ -357,10 +358,11 @@ int gtu_reg_read(struct gtu_device *gtu, struct gtu_ctx *ctx, u32 offset, u64 *v
 					  reg == GTU_UREG_STATUS || reg >= GTU_UREG_COUNTER(0);
 	bool permitted = !shared || READ_ONCE(user_registers) || perfmon_capable();
 	unsigned int bytes;
+	struct gtu_user *user = ctx ? ctx->user : NULL;
 	const u64 *own = NULL;
 	int ret = -ENODEV;
 
-	gtu_mbox_lock(gtu);
+	gtu_mbox_lock(gtu, user);
 	if (!gtu->epoch)
 		goto out;
 	bytes = gtu_reg_readable(gtu, offset);
@@ -378,7 +380,7 @@ int gtu_reg_read(struct gtu_device *gtu, struct gtu_ctx *ctx, u32 offset, u64 *v
 	if ((u32)*value == GTU_ALL_ONES)
 		ret = gtu_alive(gtu);
 out:
-	mutex_unlock(&gtu->mbox_lock);
+	gtu_mbox_unlock(gtu, user);
 	return ret;
 }
 
@@ -502,7 +504,7 @@ int gtu_reg_write(struct gtu_ctx *ctx, u32 offset, u64 value)
 		if (!space)
 			return -ENOMEM;
 	}
-	gtu_mbox_lock(gtu);
+	gtu_mbox_lock(gtu, ctx->user);
 	ret = -ENODEV;
 	if (!gtu->epoch)
 		goto out;
@@ -517,7 +519,7 @@ int gtu_reg_write(struct gtu_ctx *ctx, u32 offset, u64 value)
 		gtu->setting_valid[page] |= BIT(n);
 	}
 out:
-	mutex_unlock(&gtu->mbox_lock);
+	gtu_mbox_unlock(gtu, ctx->user);
 	kfree(space);
 	return ret;
 }
@@ -538,7 +540,7 @@ int gtu_counter_read(struct gtu_device *gtu, u32 offset, u64 *value)
 	u32 page = offset / GTU_PAGE - 1;
 	int ret = -ENODEV;
 
-	gtu_mbox_lock(gtu);
+	gtu_mbox_lock(gtu, NULL);
 	/* the registers are not accessible after a bus error */
 	if (!gtu->epoch)
 		goto out;

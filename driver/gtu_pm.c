@@ -34,7 +34,7 @@ static int gtu_queue_suspend(struct gtu_queue *q)
 
 	lockdep_assert_held(&ctx->lock);
 	q->saved.valid = false;
-	ret = GTU_MBOX_QUERY(ctx->gtu, ctx->epoch, GTU_MBOX_QUEUE_STATE, result, q->id);
+	ret = GTU_MBOX_QUERY(ctx, GTU_MBOX_QUEUE_STATE, result, q->id);
 	if (ret)
 		return ret == -ESTALE || ret == -EALREADY ? 0 : ret;
 	if ((u32)result[2] != GTU_QUEUE_ENABLED)
@@ -60,10 +60,10 @@ static void gtu_queue_end_jobs(struct gtu_queue *q, bool last)
 	struct gtu_ctx *ctx = q->ctx;
 
 	if (!last && ctx->gtu->caps & GTU_CAP_CANCEL &&
-	    !GTU_MBOX(ctx->gtu, ctx->epoch, GTU_MBOX_QUEUE_CANCEL, q->id, q->saved.tail))
+	    !GTU_MBOX(ctx, GTU_MBOX_QUEUE_CANCEL, q->id, q->saved.tail))
 		return;
 	/* If this fails, quiescing the device ends the jobs. */
-	GTU_MBOX(ctx->gtu, ctx->epoch, GTU_MBOX_QUEUE_DISABLE, q->id);
+	GTU_MBOX(ctx, GTU_MBOX_QUEUE_DISABLE, q->id);
 	gtu_queue_drop(q);
 }
 

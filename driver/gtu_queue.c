@@ -129,13 +129,13 @@ static int gtu_queue_enable(struct gtu_queue *q)
 {
 	struct gtu_ctx *ctx = q->ctx;
 
-	return GTU_MBOX(ctx->gtu, ctx->epoch, GTU_MBOX_QUEUE_ENABLE, q->id, ctx->id, q->sq.dma,
+	return GTU_MBOX(ctx, GTU_MBOX_QUEUE_ENABLE, q->id, ctx->id, q->sq.dma,
 			q->cq.dma, q->sq_log2 | q->cq_log2 << 8, q->event_ring);
 }
 
 static int gtu_queue_disable(struct gtu_queue *q)
 {
-	return GTU_MBOX(q->ctx->gtu, q->ctx->epoch, GTU_MBOX_QUEUE_DISABLE, q->id);
+	return GTU_MBOX(q->ctx, GTU_MBOX_QUEUE_DISABLE, q->id);
 }
 
 /*
@@ -400,7 +400,7 @@ int gtu_queue_resume(struct gtu_queue *q)
 		return -EOPNOTSUPP;
 	ret = gtu_queue_enable(q);
 	if (!ret && (index || head))
-		ret = GTU_MBOX(ctx->gtu, ctx->epoch, GTU_MBOX_QUEUE_SEEK, q->id, index, head);
+		ret = GTU_MBOX(ctx, GTU_MBOX_QUEUE_SEEK, q->id, index, head);
 	if (ret)
 		return ret;
 	if (q->saved.tail != index)
@@ -473,11 +473,11 @@ int gtu_queue_cancel(struct gtu_ctx *ctx, u32 id, bool all, u32 until)
 		goto out;
 	ret = 0;
 	if (all) {
-		ret = GTU_MBOX_QUERY(gtu, ctx->epoch, GTU_MBOX_QUEUE_STATE, result, id);
+		ret = GTU_MBOX_QUERY(ctx, GTU_MBOX_QUEUE_STATE, result, id);
 		until = result[0] >> 32;
 	}
 	if (!ret)
-		ret = GTU_MBOX(gtu, ctx->epoch, GTU_MBOX_QUEUE_CANCEL, id, until);
+		ret = GTU_MBOX(ctx, GTU_MBOX_QUEUE_CANCEL, id, until);
 	if (ret == -ETIMEDOUT)
 		gtu_force_quiesce(ctx, "job cancellation timed out");
 	if (ret)

@@ -178,14 +178,14 @@ static void gtu_entry_clear(struct gtu_ctx *ctx, u32 slot)
 static int gtu_slot_invalidate(struct gtu_ctx *ctx, u32 slot, u32 key)
 {
 	struct gtu_device *gtu = ctx->gtu;
-	int ret = GTU_MBOX(gtu, ctx->epoch, GTU_MBOX_INVALIDATE, ctx->id, slot);
+	int ret = GTU_MBOX(ctx, GTU_MBOX_INVALIDATE, ctx->id, slot);
 
 	if (ret == -EBUSY) {
 		gtu_dump(gtu, ctx,
 			 "the device still uses a region, its queues are stopped: context %u, key %#x",
 			 ctx->id, key);
 		gtu_queues_stop(ctx);
-		ret = GTU_MBOX(gtu, ctx->epoch, GTU_MBOX_INVALIDATE, ctx->id, slot);
+		ret = GTU_MBOX(ctx, GTU_MBOX_INVALIDATE, ctx->id, slot);
 	}
 	return ret;
 }

@@ -59,15 +59,35 @@ int gtu_alive(struct gtu_device *gtu)
 /**
  * gtu_mbox_lock() - take mbox_lock when no function reset by the PCI core is in progress
  * @gtu: the device
+ * @user: whose turn it must be, or NULL if the caller acts for no user
+ *
+ * The calls of a user wait for each other first, so that another user's call
+ * waits for one of them and not for all.
  */
-void gtu_mbox_lock(struct gtu_device *gtu)
+void gtu_mbox_lock(struct gtu_device *gtu, struct gtu_user *user)
 {
-	mutex_lock(&gtu->mbox_lock);
-	while (gtu->core_reset) {
-		mutex_unlock(&gtu->mbox_lock);
-		wait_event(gtu->core_reset_wait, !READ_ONCE(gtu->core_reset));
+	for (;;) {
+		if (user)
+			mutex_lock(&user->turn);
 		mutex_lock(&gtu->mbox_lock);
+		if (!gtu->core_reset)
+			return;
+		gtu_mbox_unlock(gtu, user);
+		/* without the turn: the reset ends contexts of this user, too */
+		wait_event(gtu->core_reset_wait, !READ_ONCE(gtu->core_reset));
 	}
+}
+
+/**
+ * gtu_mbox_unlock() - release mbox_lock and the turn
+ * @gtu: the device
+ * @user: the user of gtu_mbox_lock(), or NULL
+ */
+void gtu_mbox_unlock(struct gtu_device *gtu, struct gtu_user *user)
+{
+	mutex_unlock(&gtu->mbox_lock);
+	if (user)
+		mutex_unlock(&user->turn);
 }
 
 /*
@@ -110,7 +130,7 @@ bool gtu_quiesce(struct gtu_device *gtu)
 {
 	bool quiesced;
 
-	gtu_mbox_lock(gtu);
+	gtu_mbox_lock(gtu, NULL);
 	quiesced = gtu_quiesce_once(gtu);
 	/* wake again: the device wrote queue states until now */
 	gtu_queues_wake(gtu);
@@ -280,7 +300,7 @@ bool gtu_force_quiesce(struct gtu_ctx *ctx, const char *why)
 void gtu_reset_begin(struct gtu_device *gtu)
 {
 	gtu_peers_stop(gtu);
-	gtu_mbox_lock(gtu);
+	gtu_mbox_lock(gtu, NULL);
 	WRITE_ONCE(gtu->core_reset, true);
 	gtu_counters_update(gtu);
 	WRITE_ONCE(gtu->epoch, 0);
@@ -332,7 +352,7 @@ void gtu_reset_end(struct gtu_device *gtu)
  */
 void gtu_hw_stop(struct gtu_device *gtu)
 {
-	gtu_mbox_lock(gtu);
+	gtu_mbox_lock(gtu, NULL);
 	WRITE_ONCE(gtu->epoch, 0);
 	gtu_quiesce_once(gtu);
 	mutex_unlock(&gtu->mbox_lock);
@@ -350,7 +370,7 @@ int gtu_hw_restart(struct gtu_device *gtu)
 {
 	int ret = -ENODEV;
 
-	gtu_mbox_lock(gtu);
+	gtu_mbox_lock(gtu, NULL);
 	if (READ_ONCE(gtu->state) == GTU_STATE_UP) {
 		gtu->quiesce_called = false;
 		ret = gtu_reset_and_reload(gtu, true);
@@ -371,7 +391,7 @@ int gtu_hw_start(struct gtu_device *gtu)
 {
 	int ret;
 
-	gtu_mbox_lock(gtu);
+	gtu_mbox_lock(gtu, NULL);
 	ret = gtu_reset_and_reload(gtu, true);
 	mutex_unlock(&gtu->mbox_lock);
 	return ret;

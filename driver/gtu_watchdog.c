@@ -96,7 +96,7 @@ static bool gtu_queue_hung(struct gtu_ctx *ctx, struct gtu_queue *q)
 	u64 result[GTU_MBOX_RESULTS];
 	int ret;
 
-	ret = GTU_MBOX_QUERY(ctx->gtu, ctx->epoch, GTU_MBOX_QUEUE_STATE, result, q->id);
+	ret = GTU_MBOX_QUERY(ctx, GTU_MBOX_QUEUE_STATE, result, q->id);
 	if (ret)
 		return ret == -ETIMEDOUT;
 	/*

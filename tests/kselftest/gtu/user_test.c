@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Tests what users without privileges may do to each other: registers that all share, and each
- * user's part of contexts, queues, aperture and driver buffers. Needs root, to become such a user.
+ * Tests what users without privileges may do to each other: registers that all share, and each user's
+ * part of contexts, queues, aperture, driver buffers and calls. Needs root, to become such a user.
  */
 #include <grp.h>
 #include <sys/stat.h>
@@ -36,10 +36,9 @@ FIXTURE_TEARDOWN(user)
 		chmod(device_path(), self->mode & 07777);
 }
 
-/* Run @fn in a child with the rights of user @uid. Return its result, 0 to 255. */
-static int as_user(uid_t uid, int (*fn)(int argument), int argument)
+/* Start @fn in a child with the rights of user @uid. */
+static pid_t start_as_user(uid_t uid, int (*fn)(int argument), int argument)
 {
-	int status;
 	pid_t pid = fork();
 
 	if (!pid) {
@@ -47,6 +46,15 @@ static int as_user(uid_t uid, int (*fn)(int argument), int argument)
 			_exit(255);
 		_exit(fn(argument));
 	}
+	return pid;
+}
+
+/* Run @fn in a child with the rights of user @uid. Return its result, 0 to 255. */
+static int as_user(uid_t uid, int (*fn)(int argument), int argument)
+{
+	int status;
+	pid_t pid = start_as_user(uid, fn, argument);
+
 	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
 		return 255;
 	return WEXITSTATUS(status);
@@ -123,6 +131,15 @@ TEST_F(user, users_can_read_only_identity_and_settings)
 	close(fd);
 }
 
+static void *shared_page(void)
+{
+	void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		abort();
+	return p;
+}
+
 /*
  * ---- Resources ----------------------------------------------------------------------------------
  */
@@ -155,8 +172,7 @@ TEST_F(user, a_user_gets_the_context_id_that_he_had)
 	ASSERT_EQ(0, call(open(device_path(), O_RDWR), GTU_IOCTL_INFO, &info));
 	if (info.max_contexts < 4)
 		SKIP(return, "the device has %u contexts", info.max_contexts);
-	id = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	ASSERT_NE(MAP_FAILED, id);
+	id = shared_page();
 	for (n = 0; n < 4; n++)
 		ASSERT_EQ(0, as_user(USER + n % 2, read_id, n));
 	EXPECT_NE(id[0], id[1]);
@@ -286,6 +302,87 @@ TEST_F(user, each_user_has_a_limit_of_aperture)
 	EXPECT_EQ(part, as_user(USER, allocate_aperture, 64));
 	EXPECT_EQ(part, as_user(USER + 1, allocate_aperture, 64));
 	ASSERT_EQ(0, write_to(PARAMETER("user_aperture"), text));
+	close(fd);
+}
+
+/*
+ * ---- Calls --------------------------------------------------------------------------------------
+ */
+
+#define CALLERS	16
+
+/* How many calls each context of a user has made; shared with child processes. */
+static uint64_t *calls;
+
+static int call_device(struct queue *q, uint64_t *count)
+{
+	int ret = queue_call(q, GTU_IOCTL_QUEUE_RESET);
+
+	__atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
+	return ret;
+}
+
+static void *caller(void *count)
+{
+	struct queue q;
+
+	if (queue_create(open(device_path(), O_RDWR), 1, 1, &q))
+		abort();
+	while (!call_device(&q, count))
+		;
+	abort();
+}
+
+static int call_from_many(int n)
+{
+	pthread_t thread;
+
+	while (n--)
+		if (pthread_create(&thread, NULL, caller, &calls[n]))
+			return 1;
+	pause();
+	return 0;
+}
+
+static uint64_t calls_of_all(void)
+{
+	uint64_t sum = 0;
+	int i;
+
+	for (i = 0; i < CALLERS; i++)
+		sum += __atomic_load_n(&calls[i], __ATOMIC_RELAXED);
+	return sum;
+}
+
+TEST_F_TIMEOUT(user, calls_of_many_contexts_leave_another_user_his_part, 60)
+{
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	int fd = open(device_path(), O_RDWR), n;
+	uint64_t mine = 0, theirs, end;
+	struct queue q;
+	pid_t pid;
+
+	ASSERT_EQ(0, call(fd, GTU_IOCTL_INFO, &info));
+	if (info.max_contexts < 4 * CALLERS)
+		SKIP(return, "the device has %u contexts", info.max_contexts);
+	ASSERT_EQ(0, queue_create(fd, 1, 1, &q));
+	calls = shared_page();
+	pid = start_as_user(USER, call_from_many, CALLERS);
+	ASSERT_LT(0, pid);
+	for (n = 0; n < CALLERS; n++)
+		while (!__atomic_load_n(&calls[n], __ATOMIC_RELAXED))
+			usleep(1000);
+	theirs = calls_of_all();
+	end = now_ns() + 2 * SECOND;
+	while (now_ns() < end)
+		ASSERT_EQ(0, call_device(&q, &mine));
+	theirs = calls_of_all() - theirs;
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	TH_LOG("beside a user who calls from %d contexts, another made %.0f%% of the calls", CALLERS,
+	       100.0 * mine / (mine + theirs));
+	/* four fifths of a fair part, which is a half */
+	EXPECT_LE(2 * theirs, 3 * mine);
 	close(fd);
 }
 

@@ -342,7 +342,7 @@ static void make_part(const struct gtu_ranks *ranks, struct rank_report *r, void
 {
 	const struct making *making = context;
 	const struct gtu_graph *whole = making->whole;
-	const uint64_t before = memory_of("VmRSS");
+	const uint64_t before = memory_before();
 	struct gtu_device *d = NULL;
 	struct gtu_graph *part = NULL;
 	uint64_t first, bytes;
@@ -350,7 +350,7 @@ static void make_part(const struct gtu_ranks *ranks, struct rank_report *r, void
 	r->rc = gtu_open_ranks("none", ranks, &d, &r->err);
 	if (!r->rc)
 		r->rc = gtu_graph_generate_part(d, &making->opt, NULL, &part, &r->err);
-	r->bytes = memory_of("VmHWM") - before;
+	r->bytes = memory_most() - before;
 	if (!r->rc)
 		r->rc = gtu_ranks_range(d, part, &r->first, &r->end, &r->err);
 	if (!r->rc && whole) {

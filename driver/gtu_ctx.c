@@ -146,8 +146,9 @@ void gtu_user_uncharge(struct gtu_device *gtu, kuid_t uid, enum gtu_resource wha
 }
 
 /*
- * The device's charge for an exclusive unit stays with the id of a context (hardware.md, section 6): a
- * user gets the id that he had last, or else the one that has been free for the longest time.
+ * The device's charge for an exclusive unit stays with the id of a context (hardware.md,
+ * section 6): a user gets the id that he had last, or else the one that has been free for the
+ * longest time.
  */
 static int gtu_ctx_id_alloc(struct gtu_device *gtu, kuid_t uid)
 {

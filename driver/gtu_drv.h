@@ -473,6 +473,7 @@ static inline void gtu_wr(struct gtu_device *gtu, u32 reg, u32 value)
 }
 
 /* gtu_reset.c */
+void gtu_mbox_lock_always(struct gtu_device *gtu, struct gtu_user *user);
 void gtu_mbox_lock(struct gtu_device *gtu, struct gtu_user *user);
 void gtu_mbox_unlock(struct gtu_device *gtu, struct gtu_user *user);
 void gtu_set_dead(struct gtu_device *gtu);

@@ -142,9 +142,8 @@ int gtu_mbox_query(struct gtu_ctx *ctx, u32 cmd, const u64 *arg, u64 *result)
 	struct gtu_device *gtu = ctx->gtu;
 	int ret = -ESTALE, i;
 
-	mutex_lock(&ctx->user->turn);
-	/* not gtu_mbox_lock(): a reset by the PCI core makes every epoch stale at its beginning */
-	mutex_lock(&gtu->mbox_lock);
+	/* a reset by the PCI core makes every epoch stale at its beginning */
+	gtu_mbox_lock_always(gtu, ctx->user);
 	if (gtu->epoch == READ_ONCE(ctx->epoch))
 		ret = gtu_mbox_locked(gtu, cmd, arg);
 	for (i = 0; result && !ret && i < GTU_MBOX_RESULTS; i++)

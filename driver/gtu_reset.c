@@ -57,31 +57,40 @@ int gtu_alive(struct gtu_device *gtu)
 }
 
 /**
- * gtu_mbox_lock() - take mbox_lock when no function reset by the PCI core is in progress
+ * gtu_mbox_lock_always() - take mbox_lock, also while the PCI core resets the function
  * @gtu: the device
- * @user: whose turn it must be, or NULL if the caller acts for no user
+ * @user: the user for whom the caller acts, or NULL
  *
  * The calls of a user wait for each other first, so that another user's call
  * waits for one of them and not for all.
  */
+void gtu_mbox_lock_always(struct gtu_device *gtu, struct gtu_user *user)
+{
+	if (user)
+		mutex_lock(&user->turn);
+	mutex_lock(&gtu->mbox_lock);
+}
+
+/**
+ * gtu_mbox_lock() - take mbox_lock when no function reset by the PCI core is in progress
+ * @gtu: the device
+ * @user: as for gtu_mbox_lock_always()
+ */
 void gtu_mbox_lock(struct gtu_device *gtu, struct gtu_user *user)
 {
-	for (;;) {
-		if (user)
-			mutex_lock(&user->turn);
-		mutex_lock(&gtu->mbox_lock);
-		if (!gtu->core_reset)
-			return;
+	gtu_mbox_lock_always(gtu, user);
+	while (gtu->core_reset) {
+		/* the reset ends contexts of this user, too: it needs the turn */
 		gtu_mbox_unlock(gtu, user);
-		/* without the turn: the reset ends contexts of this user, too */
 		wait_event(gtu->core_reset_wait, !READ_ONCE(gtu->core_reset));
+		gtu_mbox_lock_always(gtu, user);
 	}
 }
 
 /**
  * gtu_mbox_unlock() - release mbox_lock and the turn
  * @gtu: the device
- * @user: the user of gtu_mbox_lock(), or NULL
+ * @user: as for gtu_mbox_lock_always()
  */
 void gtu_mbox_unlock(struct gtu_device *gtu, struct gtu_user *user)
 {

@@ -184,7 +184,8 @@ def qemu_rejects_invalid_pci_properties():
 @test
 def registers_report_the_configured_properties():
     for options, values in (("aperture=4096,queues=1,contexts=1,vectors=1", (1, 1, 1, 4096)),
-                            ("aperture=32M,queues=65,contexts=4096,vectors=64", (65, 4096, 64, 32 << 20))):
+                            ("aperture=32M,queues=65,contexts=4096,vectors=64", (65, 4096, 64, 32 << 20)),
+                            ("aperture=64M,queues=256", (256, 256, 33, 64 << 20))):
         with Machine("gtu-pci,addr=4," + options) as m:
             g = Gtu(m)
             assert (g.r32(0x44), g.r32(0x40), g.r32(VECTORS), g.r64(0x70)) == values

@@ -118,6 +118,17 @@ prints 1 "a plan with fewer results than planned fails" '^not ok 2 - tiny: plann
 prints 1 "a plan with a bad exit status fails" '^not ok 2 - life: exit status 3$' plan life
 exits 1 "guest-test refuses an unknown plan" plan nonsense
 
+# arguments_of FOLDER SUFFIX NAME...: what a plan runs of the kselftests in FOLDER
+arguments_of() {
+	# shellcheck disable=SC2016 # bash's own
+	bash -c '. "$1"; . "$2"; kselftests=$3; shift 3; kselftest_arguments "$@"; printf "%s\n" "${arguments[@]}"' - \
+		"$(file_of common.sh)" "$(file_of plans.sh)" "$@"
+}
+mkdir programs && printf '#!/bin/sh\n' >programs/uapi_test_32 && chmod 755 programs/uapi_test_32
+prints "a plan runs the kselftests that were built" '^uapi_test_32=uapi_test_32$' arguments_of programs _32 uapi_test
+prints "a kselftest that was not built is a failure" '^not ok - queue_test_32 is not built' arguments_of programs _32 queue_test
+prints "kselftests for 32 bits are skipped if gcc builds none" 'SKIP not built: gcc has no -m32' arguments_of none _32 uapi_test
+
 # preparation of a guest: a missing requirement (status 77) is not a failure, any other status is
 cp "$root/Makefile" tree/ && mkdir tree/packaging
 find tree/tests/guest -name get-qemu.sh -o -name get-cross.sh | while read -r script; do

@@ -449,6 +449,9 @@ every_guest() {
 	[[ $kernel != debug* ]] || required[fail_nth_test]=fail_nth
 	if [[ $kernel == debug* || $kernel == 7.2 ]]; then
 		test_modules "$kernel"
+	fi
+	# behind an IOMMU, the ports keep devices from each other
+	if [[ ($kernel == debug* || $kernel == 7.2) && $options != *--iommu* ]]; then
 		required[move_test]='peer\.(rights_of_a_dmabuf_limit_its_importers|a_dmabuf_keeps_memory_after_its_context_ends'
 		required[move_test]+='|importers_unmap_memory_before_removal|another_gtu_can_import_the_aperture)'
 		# 7.2 does not let a program map a BAR beside a driver

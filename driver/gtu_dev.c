@@ -128,6 +128,7 @@ struct gtu_device *gtu_device_alloc(struct device *parent)
 	gtu->parent = parent;
 	gtu->number = -1;
 	gtu->state = GTU_STATE_UP;
+	sema_init(&gtu->users_turn, 1);
 	mutex_init(&gtu->mbox_lock);
 	init_waitqueue_head(&gtu->core_reset_wait);
 	raw_spin_lock_init(&gtu->counter_lock);

@@ -5,11 +5,11 @@
  * of all files are here, as one lock order spans them.
  *
  * Lock order: ctx->teardown_lock, the dma_resv of a dma-buf, ctx->lock,
- * gtu->dump_lock, user->turn, gtu->mbox_lock, gtu->map_lock. mm->mmap_lock is taken before
- * gtu->map_lock and never with the others: mmap() and page faults must not wait for
- * the device. Take none of these while holding gtu->aperture_lock or buffer->lock. Spinlocks,
- * innermost: queue->wait_lock, ctx->event_lock; and the lock of a PMU,
- * gtu->counter_lock.
+ * gtu->dump_lock, user->turn, gtu->users_turn, gtu->mbox_lock, gtu->map_lock.
+ * mm->mmap_lock is taken before gtu->map_lock and never with the others: mmap() and
+ * page faults must not wait for the device. Take none of these while holding
+ * gtu->aperture_lock or buffer->lock. Spinlocks, innermost: queue->wait_lock,
+ * ctx->event_lock; and the lock of a PMU, gtu->counter_lock.
  * gtu->ctx_lock, gtu->user_lock and ctx->region_lock are taken alone;
  * ctx->usage_lock is taken before user->turn only. Queues are
  * looked up under RCU. Do not access user memory under ctx->lock.
@@ -37,6 +37,7 @@
 #include <linux/rcupdate.h>
 #include <linux/rwsem.h>
 #include <linux/sched.h>
+#include <linux/semaphore.h>
 #include <linux/spinlock.h>
 #include <linux/srcu.h>
 #include <linux/uidgid.h>
@@ -165,6 +166,7 @@ struct gtu_device {
 	void *fdt;
 	u32 fdt_bytes, fdt_crc;
 
+	struct semaphore users_turn;	/* who holds it waits for mbox_lock or holds that */
 	struct mutex mbox_lock;		/* serializes the mailbox, resets and writes to epoch */
 	bool mbox_stuck;		/* under mbox_lock: the last command was not answered */
 	bool core_reset;		/* under mbox_lock: the PCI core resets the function */
@@ -238,7 +240,7 @@ struct gtu_user {
 	struct list_head link;
 	kuid_t uid;
 	unsigned long used[GTU_USER_RESOURCES];
-	struct mutex turn;		/* who holds it waits for mbox_lock or holds that */
+	struct mutex turn;		/* who holds it waits for users_turn or holds that */
 };
 
 /* A context: one open file. */

@@ -62,12 +62,15 @@ int gtu_alive(struct gtu_device *gtu)
  * @user: the user for whom the caller acts, or NULL
  *
  * The calls of a user wait for each other first, so that another user's call
- * waits for one of them and not for all.
+ * waits for one of them and not for all. Users are served in their order, by a
+ * semaphore: who releases a mutex often gets it again before a waiter runs.
  */
 void gtu_mbox_lock_always(struct gtu_device *gtu, struct gtu_user *user)
 {
-	if (user)
+	if (user) {
 		mutex_lock(&user->turn);
+		down(&gtu->users_turn);
+	}
 	mutex_lock(&gtu->mbox_lock);
 }
 
@@ -95,8 +98,10 @@ void gtu_mbox_lock(struct gtu_device *gtu, struct gtu_user *user)
 void gtu_mbox_unlock(struct gtu_device *gtu, struct gtu_user *user)
 {
 	mutex_unlock(&gtu->mbox_lock);
-	if (user)
+	if (user) {
+		up(&gtu->users_turn);
 		mutex_unlock(&user->turn);
+	}
 }
 
 /*

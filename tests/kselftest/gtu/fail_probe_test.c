@@ -68,9 +68,13 @@ static int bind_with(int nth, int bind, const char *function, unsigned long n, b
 	done = pwrite(bind, function, strlen(function), 0);
 	ret = done < 0 ? errno : 0;
 	memset(text, 0, sizeof(text));
-	*unused = pread(nth, text, sizeof(text) - 1, 0) > 0 && atoi(text);
-	if (pwrite(nth, "0", 1, 0) < 0)
-		return -errno;
+	/* if all of the bind was done, these calls are the next that fail */
+	*unused = pread(nth, text, sizeof(text) - 1, 0) < 0 || atoi(text);
+	if (pwrite(nth, "0", 1, 0) < 0) {
+		*unused = true;
+		if (errno != EFAULT || pwrite(nth, "0", 1, 0) < 0)
+			return -errno;
+	}
 	return ret;
 }
 

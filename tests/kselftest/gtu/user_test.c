@@ -381,8 +381,11 @@ TEST_F_TIMEOUT(user, calls_of_many_contexts_leave_another_user_his_part, 60)
 	waitpid(pid, NULL, 0);
 	TH_LOG("beside a user who calls from %d contexts, another made %.0f%% of the calls", CALLERS,
 	       100.0 * mine / (mine + theirs));
-	/* a half, less the time that a busy processor takes to wake a caller; all in turn would be 1 of 17 */
-	EXPECT_LE(theirs, 3 * mine);
+	/*
+	 * A half, less the time that processors with other work take to wake this caller: 24% on a debug
+	 * kernel beside a load of 7. If contexts took turns instead of users, 1 of 17.
+	 */
+	EXPECT_LE(theirs, 5 * mine);
 	close(fd);
 }
 

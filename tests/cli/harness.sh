@@ -214,8 +214,6 @@ for file in "${scripts[@]}"; do
 done
 functions=$(sed -n 's/^\([a-z_]*\)().*/\1/p' tap.bash | grep -vx 'at_least\|finish\|unreached' | paste -sd '|')
 python "every loop over found things has a minimum" ../loops.py "$functions" ./*.sh ../ranks/*.sh
-printf 'ls >list\nwhile read -r x; do\n\tcheck "$x" true\ndone <list\n' >"$work/loop.sh"
-exits 1 "a loop without a minimum is found" python3 ../loops.py check "$work/loop.sh"
 # a name is read in a list of failures: one or two words say too little
 {
 	grep -hoE '^[[:space:]]*TEST(_F(_TIMEOUT)?)?\([^)]*' ../unit/*/*.[ch] ../kselftest/gtu/*.c | sed 's/.*(//' | awk -F', *' '{ print NF == 1 ? $1 : $2 }'
@@ -227,6 +225,9 @@ awk -F_ 'NF < 3' "$work/names" >"$work/short"
 empty "the name of every test has three words at least" "$work/short"
 python "every test of the Python module makes a check" ../asserts.py ../../libruntime/python/tests/*.py
 python "every test of qtest makes a check" ../asserts.py --checks expect --checks refused --checks reset_during_job ../qtest/*.py
+needs python3
+printf 'ls >list\nwhile read -r x; do\n\tcheck "$x" true\ndone <list\n' >"$work/loop.sh"
+exits 1 "a loop without a minimum is found" python3 ../loops.py check "$work/loop.sh"
 printf '@test\ndef a():\n\tb()\ndef b():\n\tpass\n' >"$work/none.py"
 exits 1 "a test in Python without a check is found" python3 ../asserts.py "$work/none.py"
 says "its file, line and name are printed" "none.py:2: a" "$out"

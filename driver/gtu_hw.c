@@ -552,7 +552,7 @@ int gtu_counter_read(struct gtu_device *gtu, u32 offset, u64 *value)
 	raw_spin_unlock_irq(&gtu->counter_lock);
 	ret = gtu_alive(gtu);
 out:
-	mutex_unlock(&gtu->mbox_lock);
+	gtu_mbox_unlock(gtu, NULL);
 	return ret;
 }
 

@@ -148,7 +148,7 @@ bool gtu_quiesce(struct gtu_device *gtu)
 	quiesced = gtu_quiesce_once(gtu);
 	/* wake again: the device wrote queue states until now */
 	gtu_queues_wake(gtu);
-	mutex_unlock(&gtu->mbox_lock);
+	gtu_mbox_unlock(gtu, NULL);
 	return quiesced;
 }
 
@@ -320,7 +320,7 @@ void gtu_reset_begin(struct gtu_device *gtu)
 	WRITE_ONCE(gtu->epoch, 0);
 	gtu_quiesce_once(gtu);
 	gtu_queues_wake(gtu);
-	mutex_unlock(&gtu->mbox_lock);
+	gtu_mbox_unlock(gtu, NULL);
 }
 
 /**
@@ -369,7 +369,7 @@ void gtu_hw_stop(struct gtu_device *gtu)
 	gtu_mbox_lock(gtu, NULL);
 	WRITE_ONCE(gtu->epoch, 0);
 	gtu_quiesce_once(gtu);
-	mutex_unlock(&gtu->mbox_lock);
+	gtu_mbox_unlock(gtu, NULL);
 }
 
 /**
@@ -389,7 +389,7 @@ int gtu_hw_restart(struct gtu_device *gtu)
 		gtu->quiesce_called = false;
 		ret = gtu_reset_and_reload(gtu, true);
 	}
-	mutex_unlock(&gtu->mbox_lock);
+	gtu_mbox_unlock(gtu, NULL);
 	return ret;
 }
 
@@ -407,6 +407,6 @@ int gtu_hw_start(struct gtu_device *gtu)
 
 	gtu_mbox_lock(gtu, NULL);
 	ret = gtu_reset_and_reload(gtu, true);
-	mutex_unlock(&gtu->mbox_lock);
+	gtu_mbox_unlock(gtu, NULL);
 	return ret;
 }

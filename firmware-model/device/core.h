@@ -16,23 +16,34 @@
 
 #define GTU_BITMAP_WORDS	(GTU_QUEUES_MAX / 64)
 
-/* A context's use of an exclusive unit. */
+/* A context's or group's use of an exclusive unit. */
 struct gtu_unit_share {
 	uint64_t charge;		/* cycles * GTU_CHARGE_SCALE / weight */
-	uint64_t expected_until;	/* by gtu_dev.time: the context may want it again */
-	uint32_t waiters;		/* queues of the context that wait for the unit */
-	uint32_t last_queue;		/* of these, the one that had it last */
+	uint32_t waiters;		/* its queues that wait for the unit */
+};
+
+/* Contexts that share the device as one: those of a user. */
+struct gtu_group {
+	uint8_t weight;			/* of the context that joined last */
+	uint32_t runnable;		/* queues */
+	int64_t deficit;		/* of the deficit round robin, in cycles */
+	uint32_t current_context;	/* of the round robin over its contexts */
+	struct gtu_unit_share share[GTU_PAGES];
+	struct gtu_contest contexts[GTU_PAGES];	/* which want a unit */
 };
 
 struct gtu_context {
 	bool enabled;
 	uint8_t table_log2, weight;
+	struct gtu_group *group;
 	uint64_t table;			/* bus address of the region table */
-	int64_t deficit;		/* of the deficit round robin, in cycles */
+	int64_t deficit;		/* of the deficit round robin in its group */
 	uint64_t jobs, failed, cycles;	/* completions, those with an error, and the jobs' cycles */
 	uint32_t next_queue;		/* where the round robin over the context's queues continues */
 	uint64_t queues[GTU_BITMAP_WORDS];
-	struct gtu_unit_share share[GTU_PAGES];	/* last: it outlives the context */
+	struct gtu_unit_share share[GTU_PAGES];
+	uint64_t expected_until[GTU_PAGES];	/* by gtu_dev.time: it may want the unit again */
+	uint32_t last_queue[GTU_PAGES];	/* of its queues, the one that had the unit last */
 };
 
 struct gtu_hwq {
@@ -77,9 +88,10 @@ struct gtu_dev {
 	uint32_t mbox_status;
 
 	struct gtu_context *context;	/* [config.contexts] */
+	struct gtu_group *group;	/* [config.contexts] */
 	struct gtu_hwq *queue;		/* [config.queues] */
 	struct gtu_event_ring event[GTU_EVENT_RINGS_MAX];
-	uint32_t current_context;	/* of the round robin */
+	uint32_t current_group;		/* of the round robin */
 	uint64_t work[GTU_BITMAP_WORDS]; /* runnable queues */
 	uint32_t fences;		/* FENCE jobs in progress */
 	struct gtu_unit_page page[GTU_PAGES + 1];	/* the last has no unit: that of absent operations */
@@ -162,6 +174,11 @@ void gtu_zcm_clear(struct gtu_dev *dev);
 static inline bool gtu_bug(const struct gtu_dev *dev, enum gtu_bug bug)
 {
 	return __builtin_expect(dev->faulty, 0) && dev->faults.bug == bug;
+}
+
+static inline bool gtu_bit(const uint64_t *map, unsigned i)
+{
+	return map[i / 64] >> (i % 64) & 1;
 }
 
 static inline void gtu_bit_set(uint64_t *map, unsigned i)

@@ -93,11 +93,12 @@ void gtu_dev_clear(struct gtu_dev *dev)
 		q->id = i;
 	}
 	memset(dev->context, 0, dev->config.contexts * sizeof(*dev->context));
+	memset(dev->group, 0, dev->config.contexts * sizeof(*dev->group));
 	memset(dev->event, 0, sizeof(dev->event));
 	memset(dev->work, 0, sizeof(dev->work));
 	memset(dev->mbox_arg, 0, sizeof(dev->mbox_arg));
 	memset(dev->mbox_result, 0, sizeof(dev->mbox_result));
-	dev->mbox_status = dev->error = dev->current_context = dev->fences = 0;
+	dev->mbox_status = dev->error = dev->current_group = dev->fences = 0;
 	dev->error_info = dev->scratch = dev->cycles = dev->run_cycles = dev->time = 0;
 	dev->cycle_limit = 1ull << (gtu_bug(dev, GTU_BUG_RESET_VALUE) ? 39 : 40);
 	dev->latch_offset = ~0u;
@@ -109,8 +110,7 @@ void gtu_dev_clear(struct gtu_dev *dev)
 			continue;
 		if (!gtu_bug(dev, GTU_BUG_RESET_JOB))
 			p->owner = NULL;
-		p->waiters = 0;
-		p->least = p->most = p->calm_since = 0;
+		p->groups = (struct gtu_contest){ 0 };
 		p->expected = NULL;
 		memset(p->live, 0, sizeof(p->live));
 		memset(p->shown, 0, sizeof(p->shown));
@@ -145,6 +145,7 @@ void gtu_dev_destroy(struct gtu_dev *dev)
 	if (dev->aperture_owned)
 		free(dev->aperture);
 	free(dev->context);
+	free(dev->group);
 	free(dev->queue);
 	free(dev->fdt);
 	free(dev);
@@ -171,6 +172,7 @@ struct gtu_dev *gtu_dev_create(const struct gtu_dev_config *config, const struct
 	dev->ops = *ops;
 	dev->host = host;
 	dev->context = calloc(dev->config.contexts, sizeof(*dev->context));
+	dev->group = calloc(dev->config.contexts, sizeof(*dev->group));
 	bytes = (dev->config.queues * sizeof(*dev->queue) + 63) & ~(size_t)63;
 	dev->queue = aligned_alloc(64, bytes);
 	dev->fdt = calloc(1, GTU_FDT_WINDOW_SIZE);
@@ -179,7 +181,7 @@ struct gtu_dev *gtu_dev_create(const struct gtu_dev_config *config, const struct
 		dev->aperture = calloc(1, dev->config.no_aperture ? 1 : dev->config.aperture_bytes);
 		dev->aperture_owned = true;
 	}
-	if (!dev->context || !dev->queue || !dev->fdt || !dev->aperture)
+	if (!dev->context || !dev->group || !dev->queue || !dev->fdt || !dev->aperture)
 		goto fail;
 	memset(dev->queue, 0, bytes);
 	for (i = 0; i < GTU_PAGES; i++) {

@@ -87,6 +87,14 @@ static inline void gtu_mem_request(struct gtu_mem *m, uint64_t first, uint64_t c
 
 #define GTU_JOB_STATE_BYTES 2048u
 
+/* Those that share an exclusive unit: groups, or the contexts of one. */
+struct gtu_contest {
+	uint32_t waiters;		/* their queues that wait for the unit */
+	uint64_t least;			/* charge of one that starts to wait: of the last owner when it got the unit, or more */
+	uint64_t most;			/* the largest charge of one */
+	uint64_t calm_since;		/* without waiters: since when, by gtu_dev.time */
+};
+
 /* A unit in a device: its registers and its state on chip. */
 struct gtu_unit_page {
 	const struct gtu_unit *unit;	/* NULL: absent */
@@ -96,11 +104,8 @@ struct gtu_unit_page {
 	uint64_t shown[GTU_UREG_COUNTERS];	/* counters at the last snapshot */
 	void *state;			/* state_bytes() */
 	struct gtu_hwq *owner;		/* exclusive units: the queue that holds the unit */
-	uint32_t waiters;		/* queues that wait for it */
 	struct gtu_context *expected;	/* without an owner, the unit is kept free for it; or NULL */
-	uint64_t least;			/* charge of a context that starts to wait: of the last owner when it got the unit, or more */
-	uint64_t most;			/* the largest charge of a context */
-	uint64_t calm_since;		/* without waiters: since when, by gtu_dev.time */
+	struct gtu_contest groups;	/* which want it */
 };
 
 struct gtu_job {

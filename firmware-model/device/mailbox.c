@@ -4,20 +4,25 @@
 
 static uint32_t ctx_enable(struct gtu_dev *dev, const uint64_t *arg)
 {
+	const uint64_t groups = dev->config.caps_off & GTU_CAP_CTX_GROUPS ? 0 : dev->config.contexts;
+	const uint64_t weight = arg[3] & 0xffff, group = arg[3] >> 16;
 	struct gtu_context *c;
 
 	if (arg[0] >= dev->config.contexts)
 		return GTU_MBOX_E_INDEX;
-	if (arg[1] % 64 || arg[2] > dev->config.regions_log2 || arg[3] > 16)
+	if (arg[1] % 64 || arg[2] > dev->config.regions_log2 || weight > 16 || group > groups)
 		return GTU_MBOX_E_ARG;
 	c = &dev->context[arg[0]];
 	if (c->enabled)
 		return GTU_MBOX_E_STATE;
-	memset(c, 0, offsetof(struct gtu_context, share));
-	c->enabled = true;
-	c->table = arg[1];
-	c->table_log2 = (uint8_t)arg[2];
-	c->weight = arg[3] ? (uint8_t)arg[3] : 1;
+	*c = (struct gtu_context){
+		.enabled = true,
+		.table = arg[1],
+		.table_log2 = (uint8_t)arg[2],
+		.weight = weight ? (uint8_t)weight : 1,
+		.group = &dev->group[group ? group - 1 : arg[0]],
+	};
+	c->group->weight = c->weight;
 	return GTU_MBOX_E_OK;
 }
 

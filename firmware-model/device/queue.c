@@ -3,8 +3,8 @@
  * Queues: doorbells, descriptor fetch, scheduling, completions and events.
  *
  * A queue runs one job at a time, in order. The device fetches a job only if the completion ring
- * has a free slot, so no completion is lost. Contexts share the device by deficit round robin in
- * logical cycles, the queues of a context by round robin. A job's results and cycles never depend
+ * has a free slot, so no completion is lost. Groups of contexts share the device by deficit round
+ * robin in logical cycles, so do the contexts of a group, and the queues of a context by round robin. A job's results and cycles never depend
  * on other jobs.
  */
 #include "gtu/splitmix64.h"
@@ -19,6 +19,7 @@ static struct gtu_context *context_of(struct gtu_dev *dev, const struct gtu_hwq 
 
 static void runnable(struct gtu_dev *dev, struct gtu_hwq *q)
 {
+	context_of(dev, q)->group->runnable += !gtu_bit(dev->work, q->id);
 	gtu_bit_set(dev->work, q->id);
 	gtu_bit_set(context_of(dev, q)->queues, q->id);
 }
@@ -31,6 +32,9 @@ static bool fetchable(const struct gtu_hwq *q)
 
 static void blocked(struct gtu_dev *dev, struct gtu_hwq *q)
 {
+	if (!gtu_bit(dev->work, q->id))
+		return;
+	context_of(dev, q)->group->runnable--;
 	gtu_bit_clear(dev->work, q->id);
 	gtu_bit_clear(context_of(dev, q)->queues, q->id);
 }
@@ -129,19 +133,36 @@ static void status_write(struct gtu_dev *dev, struct gtu_hwq *q)
 /* ---- Exclusive units ------------------------------------------------------------------------- */
 
 /*
- * Contexts share an exclusive unit by start-time fair queueing: a context is charged for the cycles for which it keeps
- * the unit from others, divided by its weight, also while its stream waits for the consumer and while other jobs run.
- * The unit goes to the context with the smallest charge, of those that wait and those that had it a short time ago. A
- * context that starts to wait is charged at least what the last owner was when it got the unit, so it has no credit
- * from the time before. Without waiters, that least charge grows with time up to the largest, so debts end.
+ * Groups of contexts share an exclusive unit by start-time fair queueing, and so do the contexts of a group: one is
+ * charged for the cycles for which it keeps the unit from others, divided by its weight, also while its stream waits for
+ * the consumer and while other jobs run. The unit goes to the one with the smallest charge, of those that wait and those
+ * that had it a short time ago. One that starts to wait is charged at least what the last owner was when it got the unit,
+ * so it has no credit from the time before. Without waiters, that least charge grows with time up to the largest, so
+ * debts end.
  *
  * A context that submits a job when the one before has ended does not wait when the unit becomes free. Each of its jobs
  * would wait for one of another context, however long that is. So the unit is kept free for it, and it is charged for
  * that time, too.
  */
-static struct gtu_unit_share *share_of(struct gtu_hwq *q)
+#define LEVELS 2
+
+/* A level at which a unit is shared, and the part of one that takes part there. */
+struct level {
+	struct gtu_contest *all;
+	struct gtu_unit_share *one;
+	unsigned weight;
+};
+
+/* The level of groups, and that of the contexts in @c's group. */
+static void levels_of(struct gtu_unit_page *page, unsigned i, struct gtu_context *c, struct level level[LEVELS])
 {
-	return &q->job.context->share[q->job.page - q->job.dev->page];
+	level[0] = (struct level){ &page->groups, &c->group->share[i], c->group->weight };
+	level[1] = (struct level){ &c->group->contexts[i], &c->share[i], c->weight };
+}
+
+static unsigned page_of(const struct gtu_hwq *q)
+{
+	return (unsigned)(q->job.page - q->job.dev->page);
 }
 
 static bool less(uint64_t charge, uint64_t than)
@@ -149,28 +170,30 @@ static bool less(uint64_t charge, uint64_t than)
 	return (int64_t)(charge - than) < 0;
 }
 
-/* The charge of a context that waits, or would start to. */
-static uint64_t charge_of(const struct gtu_unit_page *page, const struct gtu_unit_share *share)
+/* The charge of one that waits, or would start to. */
+static uint64_t charge_of(const struct level *l)
 {
-	return less(share->charge, page->least) ? page->least : share->charge;
+	return less(l->one->charge, l->all->least) ? l->all->least : l->one->charge;
 }
 
-/* Let @cycles pass: charge the contexts that keep units from others, and age stalled streams. */
+/* Let @cycles pass: charge those that keep units from others, and age stalled streams. */
 static void pass_time(struct gtu_dev *dev, uint64_t cycles)
 {
 	dev->time += cycles;
 	for (unsigned i = 0; i < GTU_UNIT_COUNT; i++) {
 		struct gtu_unit_page *page = &dev->page[i];
 		struct gtu_context *context = page->owner ? page->owner->job.context : page->expected;
-		struct gtu_unit_share *share;
+		struct level level[LEVELS];
 
-		if (!page->waiters || !context || (page->owner && !page->owner->active))
+		if (!page->groups.waiters || !context || (page->owner && !page->owner->active))
 			continue;
-		share = &context->share[i];
-		if (page->waiters > share->waiters)
-			share->charge = charge_of(page, share) + cycles * GTU_CHARGE_SCALE / context->weight;
-		if (less(page->most, share->charge))
-			page->most = share->charge;
+		levels_of(page, i, context, level);
+		for (struct level *l = level; l < level + LEVELS; l++) {
+			if (l->all->waiters > l->one->waiters)
+				l->one->charge = charge_of(l) + cycles * GTU_CHARGE_SCALE / l->weight;
+			if (less(l->all->most, l->one->charge))
+				l->all->most = l->one->charge;
+		}
 		if (page->owner && page->owner->stalled) {
 			page->owner->stalled_for += cycles;
 			page->owner->stalled_total += cycles;
@@ -181,68 +204,95 @@ static void pass_time(struct gtu_dev *dev, uint64_t cycles)
 /* Queue @q wants its job's unit. */
 static void request(struct gtu_hwq *q)
 {
-	struct gtu_unit_page *page = q->job.page;
-	struct gtu_unit_share *share = share_of(q);
-	const uint64_t calm = q->job.dev->time - page->calm_since, debt = page->most - page->least;
+	struct level level[LEVELS];
 
-	if (!page->waiters && less(page->least, page->most))
-		page->least += calm < debt / GTU_CHARGE_SCALE ? calm * GTU_CHARGE_SCALE : debt;
-	share->charge = charge_of(page, share);
-	share->waiters += !q->waits;
-	page->waiters += !q->waits;
+	levels_of(q->job.page, page_of(q), q->job.context, level);
+	for (struct level *l = level; l < level + LEVELS; l++) {
+		const uint64_t calm = q->job.dev->time - l->all->calm_since, debt = l->all->most - l->all->least;
+
+		if (!l->all->waiters && less(l->all->least, l->all->most))
+			l->all->least += calm < debt / GTU_CHARGE_SCALE ? calm * GTU_CHARGE_SCALE : debt;
+		l->one->charge = charge_of(l);
+		l->one->waiters += !q->waits;
+		l->all->waiters += !q->waits;
+	}
 	q->waits = true;
 }
 
 /* Stop waiting for the job's unit. */
 static void stop_waiting(struct gtu_hwq *q)
 {
-	struct gtu_unit_page *page = q->job.page;
+	struct level level[LEVELS];
 
 	if (!q->waits)
 		return;
 	q->waits = false;
-	share_of(q)->waiters--;
-	if (!--page->waiters)
-		page->calm_since = q->job.dev->time;
+	levels_of(q->job.page, page_of(q), q->job.context, level);
+	for (struct level *l = level; l < level + LEVELS; l++) {
+		l->one->waiters--;
+		if (!--l->all->waiters)
+			l->all->calm_since = q->job.dev->time;
+	}
 }
 
 static void own(struct gtu_hwq *q)
 {
-	struct gtu_unit_share *share = share_of(q);
+	struct level level[LEVELS];
 
 	stop_waiting(q);
 	q->job.page->owner = q;
-	q->job.page->least = share->charge;
-	share->last_queue = q->id;
+	levels_of(q->job.page, page_of(q), q->job.context, level);
+	for (struct level *l = level; l < level + LEVELS; l++)
+		l->all->least = l->one->charge;
+	q->job.context->last_queue[page_of(q)] = q->id;
+}
+
+/* Whether the unit goes to the context of @a rather than to that of @b, which comes before it: whose charge is smaller, or that waits. */
+static bool precedes(const struct level a[LEVELS], const struct level b[LEVELS])
+{
+	for (unsigned i = 0; i < LEVELS && a[i].all == b[i].all; i++) {
+		const uint64_t charge = charge_of(&a[i]), than = charge_of(&b[i]);
+
+		if (charge != than)
+			return less(charge, than);
+		if (!a[i].one->waiters != !b[i].one->waiters)
+			return a[i].one->waiters;
+	}
+	return false;
 }
 
 /*
- * Give the unit of @page (may be NULL), which has no owner, to a queue of the context with the smallest charge: the
- * next after the one that had it last. If that context does not wait, the unit is kept free for it.
+ * Give the unit of @page (may be NULL), which has no owner, to a queue of the context with the smallest charge in the
+ * group with the smallest charge: the next after the one that had it last. If that context does not wait, the unit is kept
+ * free for it.
  */
 static void grant(struct gtu_dev *dev, struct gtu_unit_page *page)
 {
-	struct gtu_unit_share *best = NULL;
-	uint32_t i, context = 0;
+	const unsigned n = page ? (unsigned)(page - dev->page) : 0;
+	struct level level[LEVELS], lowest[LEVELS];
+	struct gtu_context *best = NULL;
+	uint32_t i;
 
-	for (i = 0; page && page->waiters && i < dev->config.contexts; i++) {
+	if (!page || !page->groups.waiters)
+		return;
+	for (i = 0; i < dev->config.contexts; i++) {
 		struct gtu_context *c = &dev->context[i];
-		struct gtu_unit_share *share = &c->share[page - dev->page];
 
-		if (!share->waiters && (!c->enabled || dev->time >= share->expected_until))
+		if (!c->enabled || (!c->share[n].waiters && dev->time >= c->expected_until[n]))
 			continue;
-		if (!best || less(charge_of(page, share), charge_of(page, best)) ||
-		    (share->waiters && !best->waiters && !less(charge_of(page, best), charge_of(page, share)))) {
-			best = share;
-			context = i;
+		levels_of(page, n, c, level);
+		if (!best || precedes(level, lowest)) {
+			best = c;
+			memcpy(lowest, level, sizeof(level));
 		}
 	}
-	if (best)
-		page->expected = best->waiters ? NULL : &dev->context[context];
-	for (i = 0; best && best->waiters && i < dev->config.queues; i++) {
-		struct gtu_hwq *q = &dev->queue[(best->last_queue + (best->waiters > 1) + i) % dev->config.queues];
+	if (!best)
+		return;
+	page->expected = best->share[n].waiters ? NULL : best;
+	for (i = 0; !page->expected && i < dev->config.queues; i++) {
+		struct gtu_hwq *q = &dev->queue[(best->last_queue[n] + (best->share[n].waiters > 1) + i) % dev->config.queues];
 
-		if (q->waits && q->job.page == page && q->context == context) {
+		if (q->waits && q->job.page == page && q->job.context == best) {
 			own(q);
 			runnable(dev, q);
 			break;
@@ -270,7 +320,7 @@ static struct gtu_unit_page *retire(struct gtu_dev *dev, struct gtu_hwq *q)
 
 	if (page) {
 		page->owner = NULL;
-		share_of(q)->expected_until = dev->time + GTU_EXPECTED;
+		q->job.context->expected_until[page - dev->page] = dev->time + GTU_EXPECTED;
 	}
 	if (q->active && q->job.started && q->job.desc.opcode == GTU_OP_FENCE)
 		dev->fences--;
@@ -563,7 +613,7 @@ static uint64_t pass_on(struct gtu_dev *dev, struct gtu_hwq *q, struct gtu_unit_
 {
 	uint64_t spent = 0;
 
-	if (page && page->waiters && q->state == GTU_QUEUE_ENABLED)
+	if (page && page->groups.waiters && q->state == GTU_QUEUE_ENABLED)
 		spent = next_job(dev, q);
 	if (page && q->active && q->job.page == page)
 		request(q);
@@ -676,24 +726,35 @@ bool gtu_dev_pending(const struct gtu_dev *dev)
 	return any(dev->work);
 }
 
-/* The next context, from current_context on, with a runnable queue and a positive deficit. */
+/* Whether it is the turn of one of a round robin: it has work and a positive deficit, here or with a new quantum. */
+static bool has_turn(bool work, int64_t *deficit, unsigned weight)
+{
+	if (!work)
+		*deficit = 0;
+	else if (*deficit <= 0)
+		*deficit += (int64_t)GTU_QUANTUM * weight;
+	return *deficit > 0;
+}
+
+/* The next context of the next group, each from the current one on; NULL: all deficits are negative. */
 static struct gtu_context *next_context(struct gtu_dev *dev)
 {
+	const uint32_t n = dev->config.contexts;
+	struct gtu_group *g = &dev->group[dev->current_group];
 	uint32_t i;
 
-	for (i = 0; i < dev->config.contexts; i++) {
-		struct gtu_context *c = &dev->context[dev->current_context];
+	for (i = 0; !has_turn(g->runnable, &g->deficit, g->weight); i++) {
+		if (i == n)
+			return NULL;
+		dev->current_group = (dev->current_group + 1) % n;
+		g = &dev->group[dev->current_group];
+	}
+	for (i = 0; i < n; i++) {
+		struct gtu_context *c = &dev->context[g->current_context];
 
-		if (any(c->queues)) {
-			if (c->deficit > 0)
-				return c;
-			c->deficit += (int64_t)GTU_QUANTUM * c->weight;
-			if (c->deficit > 0)
-				return c;
-		} else {
-			c->deficit = 0;
-		}
-		dev->current_context = (dev->current_context + 1) % dev->config.contexts;
+		if (c->group == g && has_turn(any(c->queues), &c->deficit, c->weight))
+			return c;
+		g->current_context = (g->current_context + 1) % n;
 	}
 	return NULL;
 }
@@ -704,9 +765,9 @@ static void pass_on_units(struct gtu_dev *dev)
 	for (unsigned i = 0; i < GTU_UNIT_COUNT; i++) {
 		struct gtu_hwq *q = dev->page[i].owner;
 
-		if (!q && dev->page[i].waiters)
+		if (!q && dev->page[i].groups.waiters)
 			grant(dev, &dev->page[i]);
-		if (!q || !q->stalled || !dev->page[i].waiters ||
+		if (!q || !q->stalled || !dev->page[i].groups.waiters ||
 		    (q->stalled_for < GTU_STALL_LIMIT && q->stalled_total < GTU_STALL_TOTAL))
 			continue;
 		stop(&q->job, GTU_CPL_STALLED);
@@ -731,10 +792,15 @@ bool gtu_dev_step(struct gtu_dev *dev, uint64_t budget)
 		used += spent ? spent : 1;
 		c->cycles += spent;
 		c->deficit -= (int64_t)(spent ? spent : 1);
+		c->group->deficit -= (int64_t)(spent ? spent : 1);
 		c->next_queue = (q->id + 1) % GTU_QUEUES_MAX;
 		/* a context without competitors keeps its round, which saves the search */
-		if (c->deficit <= 0 && memcmp(dev->work, c->queues, sizeof(dev->work)))
-			dev->current_context = (uint32_t)(c - dev->context + 1) % dev->config.contexts;
+		if ((c->deficit > 0 && c->group->deficit > 0) || !memcmp(dev->work, c->queues, sizeof(dev->work)))
+			continue;
+		if (c->deficit <= 0)
+			c->group->current_context = (uint32_t)(c - dev->context + 1) % dev->config.contexts;
+		if (c->group->deficit <= 0)
+			dev->current_group = (uint32_t)(c->group - dev->group + 1) % dev->config.contexts;
 	}
 	pass_on_units(dev);
 	return any(dev->work);

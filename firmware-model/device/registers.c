@@ -54,7 +54,7 @@ static bool global_register(struct gtu_dev *dev, uint32_t offset, uint64_t *valu
 	R32(GTU_REG_VERSION, GTU_HW_VERSION);
 	R64(GTU_REG_CAPS, (GTU_CAP_REGIONS | GTU_CAP_STREAMS | GTU_CAP_LINEAR |
 				    GTU_CAP_CANCEL | GTU_CAP_STREAM_EVENTS | GTU_CAP_SEEK |
-				    GTU_CAP_LOGICAL_CYCLES | GTU_CAP_CTX_COUNTERS) & ~dev->config.caps_off);
+				    GTU_CAP_LOGICAL_CYCLES | GTU_CAP_CTX_COUNTERS | GTU_CAP_CTX_GROUPS) & ~dev->config.caps_off);
 	R32(GTU_REG_UNITS, units_present(dev));
 	R32(GTU_REG_EPOCH, dev->epoch);
 	R32(GTU_REG_STATUS, status(dev));

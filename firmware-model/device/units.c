@@ -61,7 +61,7 @@ const struct gtu_unit_table gtu_unit_table[GTU_UNIT_COUNT] = { GTU_UNIT_ROWS(UNI
 
 /* in the order of the register's bits */
 const char *const gtu_capability_names[] = { "regions", "streams", "linear", "cancel", "stream-events", "seek",
-						"logical-cycles", "ctx-counters", NULL };
+						"logical-cycles", "ctx-counters", "ctx-groups", NULL };
 
 const struct gtu_operation *gtu_unit_operation(unsigned n)
 {

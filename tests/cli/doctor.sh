@@ -34,7 +34,7 @@ healthy() {
 	ln -s ../../../bus/pci/devices/$bdf tree/sys/class/gtu/gtu0/device
 	echo 1:3 >tree/sys/class/gtu/gtu0/dev
 	echo up >tree/sys/class/gtu/gtu0/state
-	echo 0x1f >tree/sys/class/gtu/gtu0/caps
+	echo 0x1ff >tree/sys/class/gtu/gtu0/caps
 	mknod tree/dev/gtu0 c 1 3 2>/dev/null || : >tree/dev/gtu0
 	chmod 666 tree/dev/gtu0
 	echo 'SUBSYSTEM=="gtu", GROUP="gtu"' >tree/etc/udev/rules.d/60-gtu.rules
@@ -80,7 +80,7 @@ exits 1 "gtu doctor fails where /dev/gtu0 is another driver's device file" docto
 for name in module dmesg bus bars driver link iommu contexts permission node udev pages; do
 	finds "gtu doctor finds $name healthy" "^ok +$name "
 done
-finds "gtu doctor says what protects contexts from each other" "^ok +contexts +share one IOMMU domain, because a GTU has no PASID; the device's check of every access "
+finds "gtu doctor says what protects contexts from each other" "^ok +contexts +share one IOMMU domain, because a GTU has no PASID; the device's check of every access .*; users share the device.s time"
 finds "gtu doctor tries the device and says that it is not a GTU" "^fail +device +.*/dev/gtu0 is not a GTU;.*"
 finds "gtu doctor ends with the first thing to repair" "The device will not work"
 grep ^fail "$out" >fails
@@ -172,6 +172,7 @@ echo identity >tree/sys/kernel/iommu_groups/3/type
 echo 0x1e >tree/sys/class/gtu/gtu0/caps
 ill "gtu doctor tries the false device file behind a pass-through IOMMU" "^warn +iommu +passed through"
 finds "gtu doctor names the driver's check where the device has none" "^ok +contexts +.*; the driver's check of every descriptor"
+finds "gtu doctor says that a user with many contexts has more where the device has no groups" '; contexts .the device has no GTU_CAP_CTX_GROUPS. share'
 simulated
 
 healthy

@@ -153,6 +153,7 @@ def invalid_mailbox_commands_return_the_specified_error(m, g):
             (0, MB_NOP), (E_COMMAND, unknown), (E_COMMAND, 0xffffffff), (E_INDEX, CTX_ENABLE, 256, TABLE, 4, 1),
             (E_STATE, CTX_ENABLE, 0, TABLE, 4, 1), (E_ARG, CTX_ENABLE, 1, TABLE + 4, 4, 1),
             (E_ARG, CTX_ENABLE, 1, TABLE, 13, 1), (E_ARG, CTX_ENABLE, 1, TABLE, 4, 17),
+            (E_ARG, CTX_ENABLE, 1, TABLE, 4, 1 | 257 << 16),
             (E_STATE, CTX_DISABLE, 1), (E_INDEX, INVALIDATE, 0, 64), (E_STATE, INVALIDATE, 1, 0),
             (E_INDEX, QUEUE_ENABLE, 256, 0, RINGS, RINGS, 0x404, NO_RING),
             (E_STATE, QUEUE_ENABLE, 0, 0, RINGS, RINGS, 0x404, NO_RING),

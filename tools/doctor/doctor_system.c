@@ -278,15 +278,19 @@ static void check_iommu(struct doctor *d, const char *bus)
 /* No request of a device names its context: hw.h has no PASID. */
 static void check_contexts(struct doctor *d)
 {
-	char path[96], caps[32];
+	char path[96], text[32];
+	uint64_t caps;
 
 	snprintf(path, sizeof(path), "/sys/class/gtu/%s/caps", d->node);
-	if (!doctor_read(d, path, caps, sizeof(caps)))
+	if (!doctor_read(d, path, text, sizeof(text)))
 		return;
-	doctor_say(d, FOUND_OK, "contexts", "share one IOMMU domain, because a GTU has no PASID; %s protects them from each other",
-		   strtoull(caps, NULL, 16) & GTU_CAP_REGIONS ?
+	caps = strtoull(text, NULL, 16);
+	doctor_say(d, FOUND_OK, "contexts", "share one IOMMU domain, because a GTU has no PASID; %s protects them "
+		   "from each other; %s share the device's time",
+		   caps & GTU_CAP_REGIONS ?
 		   "the device's check of every access against the regions of its context" :
-		   "the driver's check of every descriptor (the device has no GTU_CAP_REGIONS)");
+		   "the driver's check of every descriptor (the device has no GTU_CAP_REGIONS)",
+		   caps & GTU_CAP_CTX_GROUPS ? "users" : "contexts (the device has no GTU_CAP_CTX_GROUPS)");
 }
 
 static void check_bus(struct doctor *d)

@@ -118,6 +118,7 @@ typedef uint64_t gtu_le64;
 						 * formulas; else the device's real clocks, and records
 						 * of a stream may be in another order */
 #define GTU_CAP_CTX_COUNTERS	(1ull << 7)	/* 1.1: GTU_MBOX_CTX_COUNTERS */
+#define GTU_CAP_CTX_GROUPS	(1ull << 8)	/* 1.1: a group in GTU_MBOX_CTX_ENABLE */
 
 #define GTU_UNIT_SCU		(1u << 0)
 #define GTU_UNIT_IRU		(1u << 1)
@@ -140,7 +141,10 @@ typedef uint64_t gtu_le64;
 
 #define GTU_MBOX_NOP		0
 #define GTU_MBOX_CTX_ENABLE	1	/* context, region table address, log2 entries, weight
-					 * (1..16; 0: 1) */
+					 * (1..16; 0: 1) | group << 16. CAP_CTX_GROUPS: the
+					 * contexts of a group share the device as one. Groups
+					 * are 1 to the number of contexts; 0: context + 1 */
+#define GTU_MBOX_CTX_GROUP(group) ((group) << 16)
 #define GTU_MBOX_CTX_DISABLE	2	/* context; its queues are disabled first */
 #define GTU_MBOX_INVALIDATE	3	/* context, slot; completes when no access through the
 					 * old entry is in flight and no translation of it is

@@ -22,7 +22,7 @@ struct reg {
 	char map[40], path[80], name[40];	/* path: "SCU." of the regfiles around it */
 	uint32_t at, stride, count;
 	unsigned width, fields;
-	struct field field[8];
+	struct field field[16];
 };
 static struct reg regs[400];
 static unsigned count;

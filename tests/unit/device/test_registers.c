@@ -217,6 +217,8 @@ TEST(mailbox_rejects_invalid_commands)
 		{ GTU_MBOX_CTX_ENABLE, { 1, 4097, 4, 1 }, GTU_MBOX_E_ARG },
 		{ GTU_MBOX_CTX_ENABLE, { 1, 4096, 13, 1 }, GTU_MBOX_E_ARG },
 		{ GTU_MBOX_CTX_ENABLE, { 1, 4096, 4, 17 }, GTU_MBOX_E_ARG },
+		{ GTU_MBOX_CTX_ENABLE, { 1, 4096, 4, 1 | 257 << 16 }, GTU_MBOX_E_ARG },
+		{ GTU_MBOX_CTX_ENABLE, { 1, 4096, 4, 1ull << 63 | 1 }, GTU_MBOX_E_ARG },
 		{ GTU_MBOX_CTX_ENABLE, { 0, 4096, 4, 1 }, GTU_MBOX_E_STATE },
 		{ GTU_MBOX_CTX_DISABLE, { 5 }, GTU_MBOX_E_STATE },
 		{ GTU_MBOX_INVALIDATE, { 0, 1 << FX_TABLE_LOG2 }, GTU_MBOX_E_INDEX },
@@ -241,7 +243,7 @@ TEST(mailbox_rejects_invalid_commands)
 		{ GTU_MBOX_EVENT_DISABLE, { 1 }, GTU_MBOX_E_STATE },
 		{ GTU_MBOX_EVENT_DISABLE, { 33 }, GTU_MBOX_E_INDEX },
 	};
-	const struct gtu_dev_config no_counters = { .caps_off = GTU_CAP_CTX_COUNTERS };
+	const struct gtu_dev_config few_caps = { .caps_off = GTU_CAP_CTX_COUNTERS | GTU_CAP_CTX_GROUPS };
 	const uint64_t context = 0;
 	struct fx *f = fx_open(NULL, 1);
 
@@ -254,9 +256,11 @@ TEST(mailbox_rejects_invalid_commands)
 	fx_event_ring_open(f, 1, fx_reg(f, GTU_REG_MAX_RING, 4), 1);
 	fx_mailbox(f, GTU_MBOX_EVENT_ENABLE, 4, (uint64_t[]){ 1, 4096, 4, 1 });	/* enabled already */
 	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_E_STATE);
-	f = fx_open(&no_counters, 1);
+	f = fx_open(&few_caps, 1);
 	fx_mailbox(f, GTU_MBOX_CTX_COUNTERS, 1, &context);
 	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_E_COMMAND);
+	fx_mailbox(f, GTU_MBOX_CTX_ENABLE, 4, (uint64_t[]){ 1, 4096, 4, GTU_MBOX_CTX_GROUP(1) });
+	CHECK_EQ(fx_mailbox_status(f), GTU_MBOX_E_ARG);
 }
 
 TEST(invalid_configurations_are_rejected)

@@ -7,11 +7,12 @@
 #include "tests/unit/fixture.h"
 
 #define NEVER UINT64_MAX
+#define G(group, weight) (GTU_MBOX_CTX_GROUP(group) | (weight))
 #define STEP (1u << 23)			/* cycles of wall time between two looks at the rings */
 
 /* A queue that always has two streams of @indices, in rings of @records. */
 struct user {
-	unsigned context, weight;
+	unsigned context, weight;	/* or weight | GTU_MBOX_CTX_GROUP(n) */
 	uint32_t indices, records;
 	uint64_t late;			/* wall time, in cycles, after which the consumer takes the records of a stream */
 };
@@ -452,6 +453,98 @@ TEST(a_new_context_owes_what_the_last_one_of_its_number_did)
 
 	open_users(&s, users, 2);
 	check_part(run_beside_hogs(&s, 2, 1ull << 33, renew_hog), 0.5, "a context beside one that is always new");
+}
+
+/* ---- Groups ------------------------------------------------------------------------------------ */
+
+TEST(a_group_has_the_part_of_one_context_and_its_contexts_share_that)
+{
+	static const struct user users[] = {
+		{ 0, 1, 1000, 2, NEVER }, { 1, G(9, 1), 1000, 2, NEVER }, { 2, G(9, 2), 1000, 2, 1 << 26 },
+		{ 3, G(9, 1), 1000, 2, NEVER },
+	};
+	static const double part[] = { 0.5, 0.125, 0.25, 0.125 };
+	const uint64_t time = 1ull << 36;
+	struct sharing s;
+
+	open_users(&s, users, 4);
+	run_late(&s, 4, time);
+	for (unsigned n = 0; n < 4; n++)
+		check_part((double)s.held[n] / (double)time, part[n], n ? "a context of a group" : "the context alone");
+}
+
+/* The same of jobs that can be interrupted, and weights of groups: that of the context that joined last. */
+TEST(groups_share_the_time_of_jobs_that_can_be_interrupted)
+{
+	static const uint64_t how[] = { 0, G(9, 1), G(9, 2), G(9, 2) };
+	static const double part[] = { 1. / 3, 2. / 15, 4. / 15, 4. / 15 };
+	struct fx *f = fx_open(NULL, 1);
+	struct gtu_hw_desc job = fx_fill(f, 1 << 20);
+	uint64_t start;
+	unsigned n;
+
+	for (n = 1; n < 4; n++) {
+		fx_context_open(f, n, how[n]);
+		fx_queue_open(f, n, n, GTU_RING_NONE);
+	}
+	for (start = f->dev->cycles; f->dev->cycles - start < 40000000; gtu_dev_step(f->dev, 10000)) {
+		for (n = 0; n < 4; n++) {
+			struct gtu_hw_cpl c;
+
+			while (fx_poll(f, n, &c))
+				;
+			while (f->queue[n].tail - f->queue[n].head < 2)
+				fx_submit_to(f, n, &job);
+		}
+	}
+	for (n = 0; n < 4; n++)
+		check_part((double)f->dev->context[n].cycles / (double)(f->dev->cycles - start), part[n], "a context");
+}
+
+/* A user whose contexts are new, each with another number, and who has the same group. */
+static void move_hog(struct sharing *s)
+{
+	const uint64_t from = s->f->dev->queue[1].context, to = 3 - from;
+
+	s->waited[1] += ring_of(s, 1)->waiting ? STEP : 0;
+	if (s->waited[1] < 1 << 26)
+		return;
+	s->waited[1] = ring_of(s, 1)->waiting = 0;
+	fx_command(s->f, GTU_MBOX_CTX_DISABLE, 1, &from);
+	fx_context_open(s->f, to, G(9, 1));
+	fx_queue_open(s->f, 1, to, GTU_RING_NONE);
+}
+
+TEST(a_group_owes_what_contexts_did_that_have_left_it)
+{
+	static const struct user users[] = { { 0, 1, 1000, 1024, 0 }, { 1, G(9, 1), 1000, 2, NEVER } };
+	struct sharing s;
+
+	open_users(&s, users, 2);
+	check_part(run_beside_hogs(&s, 2, 1ull << 33, move_hog), 0.5, "a context beside contexts that are always new");
+}
+
+/* The group of the last context of a number does not count, and nor does what that context owed within it. */
+TEST(a_context_that_changes_its_group_owes_nothing_there)
+{
+	static const struct user users[] = {
+		{ 0, 1, 1000, 2, NEVER }, { 1, G(9, 1), 1000, 2, NEVER }, { 2, G(9, 1), 1000, 2, NEVER },
+		{ 3, G(8, 1), 1000, 2, NEVER },
+	};
+	const uint64_t time = 1ull << 35, moved = 1;
+	struct sharing s;
+
+	open_users(&s, users, 4);
+	run_late(&s, 3, time);
+	fx_command(s.f, GTU_MBOX_CTX_DISABLE, 1, &moved);
+	fx_context_open(s.f, moved, G(8, 1));
+	fx_queue_open(s.f, 1, moved, GTU_RING_NONE);
+	ring_of(&s, 1)->waiting = 0;
+	s.f->queue[1].head = s.f->queue[1].tail;
+	memset(s.held, 0, sizeof(s.held));
+	run_late(&s, 4, time);
+	for (unsigned n = 0; n < 4; n++)
+		check_part((double)s.held[n] / (double)time, n % 2 ? 1. / 6 : 1. / 3, "a context after one of them moved");
 }
 
 /* ---- Queues ------------------------------------------------------------------------------------ */

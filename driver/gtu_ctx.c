@@ -146,39 +146,62 @@ void gtu_user_uncharge(struct gtu_device *gtu, kuid_t uid, enum gtu_resource wha
 }
 
 /*
- * The device's charge for an exclusive unit stays with the id of a context (hardware.md,
- * section 6): a user gets the id that he had last, or else the one that has been free for the
- * longest time.
+ * The device shares its time by group, and a group keeps its charge for an exclusive unit
+ * (hardware.md, section 6): all contexts of a user are of one group. A user without contexts gets
+ * the group that he had last, or else the one that has been free for the longest time.
  */
-static int gtu_ctx_id_alloc(struct gtu_device *gtu, kuid_t uid)
+static u32 gtu_group_find(struct gtu_device *gtu, kuid_t uid)
 {
 	s64 rank, lowest = S64_MAX;
-	int best = -ENOSPC;
-	u32 i;
+	u32 i, best = 0;
 
-	spin_lock(&gtu->user_lock);
+	lockdep_assert_held(&gtu->user_lock);
 	for (i = 0; i < gtu->max_contexts; i++) {
-		struct gtu_ctx_id *id = &gtu->ctx_id[i];
+		struct gtu_ctx_id *group = &gtu->ctx_id[i];
 
-		rank = uid_eq(id->uid, uid) ? -id->freed : id->freed;
-		if (!id->used && rank < lowest) {
+		if (group->contexts && !uid_eq(group->uid, uid))
+			continue;
+		if (group->contexts)
+			return i;
+		rank = uid_eq(group->uid, uid) ? -group->freed : group->freed;
+		if (rank < lowest) {
 			lowest = rank;
 			best = i;
 		}
 	}
-	if (best >= 0) {
-		gtu->ctx_id[best].uid = uid;
-		gtu->ctx_id[best].used = true;
-	}
-	spin_unlock(&gtu->user_lock);
 	return best;
 }
 
-static void gtu_ctx_id_free(struct gtu_device *gtu, int id)
+/* Give a context an id and a group: there are no more groups in use than ids. */
+static int gtu_ctx_id_alloc(struct gtu_ctx *ctx)
 {
+	struct gtu_device *gtu = ctx->gtu;
+	int ret = -ENOSPC;
+	u32 i;
+
 	spin_lock(&gtu->user_lock);
-	gtu->ctx_id[id].used = false;
-	gtu->ctx_id[id].freed = ++gtu->ctx_ids_freed;
+	for (i = 0; i < gtu->max_contexts && gtu->ctx_id[i].used; i++)
+		;
+	if (i < gtu->max_contexts) {
+		ctx->id = i;
+		ctx->group = gtu_group_find(gtu, ctx->uid);
+		gtu->ctx_id[i].used = true;
+		gtu->ctx_id[ctx->group].uid = ctx->uid;
+		gtu->ctx_id[ctx->group].contexts++;
+		ret = 0;
+	}
+	spin_unlock(&gtu->user_lock);
+	return ret;
+}
+
+static void gtu_ctx_id_free(struct gtu_ctx *ctx)
+{
+	struct gtu_device *gtu = ctx->gtu;
+
+	spin_lock(&gtu->user_lock);
+	gtu->ctx_id[ctx->id].used = false;
+	if (!--gtu->ctx_id[ctx->group].contexts)
+		gtu->ctx_id[ctx->group].freed = ++gtu->groups_freed;
 	spin_unlock(&gtu->user_lock);
 }
 
@@ -249,6 +272,7 @@ void gtu_show_fdinfo(struct seq_file *m, struct file *file)
 	seq_printf(m, "drm-resident-aperture:\t%lu KiB\n", aperture << (PAGE_SHIFT - 10));
 	seq_printf(m, "gtu-device:\t%s\n", dev_name(&gtu->dev));
 	seq_printf(m, "gtu-context:\t%u\n", ctx->id);
+	seq_printf(m, "gtu-group:\t%u\n", ctx->group);
 	seq_printf(m, "gtu-queues:\t%u\n", READ_ONCE(ctx->queues));
 	gtu_leave(ctx, inside);
 }
@@ -266,9 +290,11 @@ void gtu_show_fdinfo(struct seq_file *m, struct file *file)
 int gtu_ctx_enable(struct gtu_ctx *ctx)
 {
 	struct gtu_device *gtu = ctx->gtu;
-	const u64 arg[GTU_MBOX_ARGS] = { ctx->id, ctx->table_dma, gtu->regions_log2, 1 };
+	u64 arg[GTU_MBOX_ARGS] = { ctx->id, ctx->table_dma, gtu->regions_log2, 1 };
 	int ret = -ENODEV;
 
+	if (gtu->caps & GTU_CAP_CTX_GROUPS)
+		arg[3] |= GTU_MBOX_CTX_GROUP(ctx->group + 1);
 	mutex_lock(&ctx->usage_lock);
 	ctx->usage_before = ctx->usage;
 	mutex_unlock(&ctx->usage_lock);
@@ -313,7 +339,7 @@ bool gtu_ctx_disable(struct gtu_ctx *ctx, int error, const char *why)
 struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *mapping)
 {
 	struct gtu_ctx *ctx = kzalloc(sizeof(*ctx), GFP_KERNEL_ACCOUNT);
-	int ret = -ENOMEM, id;
+	int ret = -ENOMEM;
 	bool quiesced;
 
 	if (!ctx)
@@ -355,18 +381,15 @@ struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *map
 	spin_unlock(&gtu->user_lock);
 	if (IS_ENABLED(CONFIG_LOCKDEP))
 		gtu_import_lockdep(ctx);
-	id = gtu_ctx_id_alloc(gtu, ctx->uid);
-	if (id < 0) {
-		ret = id;
+	ret = gtu_ctx_id_alloc(ctx);
+	if (ret)
 		goto err_table;
-	}
-	ctx->id = id;
 	ret = gtu_ctx_enable(ctx);
 	if (!ret)
 		return ctx;
 	if (ctx->epoch == GTU_EPOCH_NEVER) {
 		/* the device does not know the context yet */
-		gtu_ctx_id_free(gtu, id);
+		gtu_ctx_id_free(ctx);
 		goto err_table;
 	}
 	/* Whatever the device reported, it may have executed the command. */
@@ -375,7 +398,7 @@ struct gtu_ctx *gtu_ctx_create(struct gtu_device *gtu, struct address_space *map
 		ret = gtu_ctx_dead(ctx) ? -ENODEV : -EIO;
 	if (!quiesced)
 		goto err_free;
-	gtu_ctx_id_free(gtu, id);
+	gtu_ctx_id_free(ctx);
 err_table:
 	dma_free_coherent(gtu->parent, gtu_table_bytes(ctx), ctx->table, ctx->table_dma);
 err_free:
@@ -414,7 +437,7 @@ void gtu_ctx_teardown(struct gtu_ctx *ctx)
 	gtu_region_drop_all(ctx, quiesced, &dropped);
 	if (quiesced) {
 		dma_free_coherent(gtu->parent, gtu_table_bytes(ctx), ctx->table, ctx->table_dma);
-		gtu_ctx_id_free(gtu, ctx->id);
+		gtu_ctx_id_free(ctx);
 	}
 out:
 	mutex_unlock(&ctx->lock);

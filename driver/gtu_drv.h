@@ -133,11 +133,12 @@ struct gtu_resources {
 	bool coherent;
 };
 
-/* An id for a context, in use or free. */
+/* An id of a context, and the group of that number; in use or free. */
 struct gtu_ctx_id {
-	kuid_t uid;			/* who has it or had it last */
-	s64 freed;			/* ids that were freed until then; 0: not used yet */
 	bool used;
+	unsigned int contexts;		/* of the group */
+	kuid_t uid;			/* whose the group is or was last */
+	s64 freed;			/* groups that were freed until then; 0: not used yet */
 };
 
 struct gtu_device {
@@ -196,10 +197,10 @@ struct gtu_device {
 	struct ida queue_ids;
 	struct gtu_queue __rcu **queue;	/* by id; written by the owner of the id */
 
-	spinlock_t user_lock;		/* protects users and what they use, and ids of contexts */
+	spinlock_t user_lock;		/* protects users and what they use, ids and groups */
 	struct list_head users;
 	struct gtu_ctx_id *ctx_id;
-	s64 ctx_ids_freed;
+	s64 groups_freed;
 
 	atomic_long_t buffer_pages;
 
@@ -253,7 +254,7 @@ struct gtu_ctx {
 	struct gtu_user *user;		/* who is charged for it; NULL before */
 	struct list_head link;		/* under gtu->ctx_lock, with suspended */
 	bool suspended;			/* restore after a system suspend */
-	u32 id;
+	u32 id, group;
 	u32 epoch;
 	pid_t pid;			/* of the process that opened the file */
 	char comm[TASK_COMM_LEN];

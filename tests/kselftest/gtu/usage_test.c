@@ -3,11 +3,14 @@
  * Tests what a context is accounted for: fdinfo's keys follow its jobs and memory and nothing else,
  * and a context that floods the device, or hangs, costs 63 others at most 20% of their throughput.
  */
+#include <sys/stat.h>
+
 #include "gtu_stream.h"
 
 #define BYTES		(1u << 20)
 #define CONTEXTS	64u
 #define LOG2		8u
+#define USER		4321
 
 DEVICE_FIXTURE(usage);
 
@@ -289,13 +292,32 @@ TEST_F_TIMEOUT(usage, a_hang_costs_other_users_of_the_unit_little, 120)
 	hang_by_64(_metadata, self, HANG_UNIT);
 }
 
-/* Open a context with @streams that need a consumer, in one queue. Return the ring of all. */
-static const volatile struct gtu_hw_ring *hang_open(struct worker *w, uint32_t streams)
+/* Open the device as user @uid; root may open it as another user. */
+static int open_as(uid_t uid)
+{
+	struct stat st;
+	int fd;
+
+	if (uid == geteuid())
+		return open(device_path(), O_RDWR | O_CLOEXEC);
+	if (stat(device_path(), &st) || chmod(device_path(), 0666) || seteuid(uid))
+		return -1;
+	fd = open(device_path(), O_RDWR | O_CLOEXEC);
+	if (seteuid(0) || chmod(device_path(), st.st_mode & 07777))
+		return -1;
+	return fd;
+}
+
+/*
+ * Open a context of user @uid with @streams that need a consumer, in one queue. Return the ring of
+ * all.
+ */
+static const volatile struct gtu_hw_ring *hang_open(struct worker *w, uid_t uid, uint32_t streams)
 {
 	uint8_t *memory = pages(BYTES);
 	struct gtu_hw_desc d;
 
-	w->fd = open(device_path(), O_RDWR | O_CLOEXEC);
+	w->fd = open_as(uid);
 	if (w->fd < 0 || region_add(w->fd, memory, BYTES, RW, &w->key) ||
 	    queue_create(w->fd, LOG2, LOG2, &w->q[0]))
 		return NULL;
@@ -346,7 +368,7 @@ TEST_F_TIMEOUT(usage, a_hang_costs_a_user_of_one_stream_at_a_time_little, 120)
 	ASSERT_EQ(0, region_add(self->fd, memory, BYTES, RW, &key));
 	ASSERT_EQ(0, queue_create(self->fd, 1, 1, &q));
 	d = stream(memory, key);
-	ring = hang_open(&hog, 1u << LOG2);
+	ring = hang_open(&hog, geteuid(), 1u << LOG2);
 	ASSERT_NE(NULL, ring);
 	ASSERT_TRUE(hang(&hog, ring));
 	for (i = 0; i < 24; i++) {
@@ -371,11 +393,14 @@ TEST_F_TIMEOUT(usage, a_new_context_does_not_escape_what_its_user_owes, 120)
 	uint32_t i, n;
 	int other;
 
+	NEEDS_ROOT;
+	NEEDS(GTU_CAP_CTX_GROUPS);
 	NEEDS_UNIT(IRU);
 	ASSERT_EQ(0, worker_start(w, 32, true));
-	other = open(device_path(), O_RDWR | O_CLOEXEC);	/* has an id that is free later */
+	other = open_as(USER + 1);	/* has a group that is free later */
+	ASSERT_LE(0, other);
 	for (n = 0; n < 2; n++) {
-		ring = hang_open(&hog, 1);
+		ring = hang_open(&hog, USER, 1);
 		ASSERT_NE(NULL, ring);
 		before = started(w);
 		ASSERT_TRUE(hang(&hog, ring));

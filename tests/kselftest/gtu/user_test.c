@@ -155,29 +155,33 @@ static int open_all(int max)
 	return n;
 }
 
-static uint64_t *id;		/* shared with child processes */
+static uint64_t *group;		/* shared with child processes */
 
-static int read_id(int n)
+static int read_group(int n)
 {
-	id[n] = fdinfo(open(device_path(), O_RDWR), "gtu-context");
-	return 0;
+	group[n] = fdinfo(open(device_path(), O_RDWR), "gtu-group");
+	/* all files of a user are of one group */
+	return fdinfo(open(device_path(), O_RDWR), "gtu-group") != group[n];
 }
 
-/* The device's charge for a unit stays with the id of a context. */
-TEST_F(user, a_user_gets_the_context_id_that_he_had)
+/* The device's charge for a unit stays with the group. */
+TEST_F(user, a_user_gets_the_group_that_he_had)
 {
 	struct gtu_ioctl_info info = { .size = sizeof(info) };
-	int n;
+	int fd = open(device_path(), O_RDWR), n;
 
-	ASSERT_EQ(0, call(open(device_path(), O_RDWR), GTU_IOCTL_INFO, &info));
-	if (info.max_contexts < 4)
+	ASSERT_EQ(0, call(fd, GTU_IOCTL_INFO, &info));
+	if (info.max_contexts < 8)
 		SKIP(return, "the device has %u contexts", info.max_contexts);
-	id = shared_page();
+	group = shared_page();
 	for (n = 0; n < 4; n++)
-		ASSERT_EQ(0, as_user(USER + n % 2, read_id, n));
-	EXPECT_NE(id[0], id[1]);
-	EXPECT_EQ(id[0], id[2]);
-	EXPECT_EQ(id[1], id[3]);
+		ASSERT_EQ(0, as_user(USER + n % 2, read_group, n));
+	EXPECT_NE(group[0], group[1]);
+	EXPECT_EQ(group[0], group[2]);
+	EXPECT_EQ(group[1], group[3]);
+	EXPECT_NE(group[0], fdinfo(fd, "gtu-group"));
+	EXPECT_NE(group[1], fdinfo(fd, "gtu-group"));
+	close(fd);
 }
 
 TEST_F(user, each_user_has_a_limit_of_contexts)
@@ -303,6 +307,83 @@ TEST_F(user, each_user_has_a_limit_of_aperture)
 	EXPECT_EQ(part, as_user(USER + 1, allocate_aperture, 64));
 	ASSERT_EQ(0, write_to(PARAMETER("user_aperture"), text));
 	close(fd);
+}
+
+/*
+ * ---- Time of the device -------------------------------------------------------------------------
+ */
+
+#define MANY		16
+#define JOB_BYTES	(256u << 10)
+
+/* How many jobs of the user with many contexts have completed; shared with child processes. */
+static uint64_t *jobs;
+
+/* A context that always has jobs. */
+static int busy_open(struct queue *q, uint32_t *key)
+{
+	int fd = open(device_path(), O_RDWR);
+
+	return region_add(fd, pages(JOB_BYTES), JOB_BYTES, RW, key) ?: queue_create(fd, 8, 8, q);
+}
+
+/* Count the completions, and submit as many jobs. */
+static void busy_refill(struct queue *q, uint32_t key, uint64_t *done)
+{
+	for (; q->consumed != q->submitted && completed(q, q->consumed); q->consumed++) {
+		if (q->cq[q->consumed % 256].status != GTU_CPL_OK)
+			abort();
+		__atomic_fetch_add(done, 1, __ATOMIC_RELAXED);
+	}
+	submit_long(q, key, JOB_BYTES / 2);
+}
+
+static int work_in_many(int n)
+{
+	struct queue q[MANY];
+	uint32_t key[MANY];
+	int i;
+
+	for (i = 0; i < n; i++)
+		if (busy_open(&q[i], &key[i]))
+			return 1;
+	for (;; usleep(1000))
+		for (i = 0; i < n; i++)
+			busy_refill(&q[i], key[i], jobs);
+}
+
+TEST_F_TIMEOUT(user, jobs_of_many_contexts_leave_another_user_his_part, 120)
+{
+	struct gtu_ioctl_info info = { .size = sizeof(info) };
+	uint64_t mine = 0, theirs, end;
+	struct queue q;
+	uint32_t key;
+	pid_t pid;
+
+	ASSERT_EQ(0, busy_open(&q, &key));
+	ASSERT_EQ(0, call(q.fd, GTU_IOCTL_INFO, &info));
+	if (info.max_contexts < 4 * MANY)
+		SKIP(return, "the device has %u contexts", info.max_contexts);
+	if (!(info.caps & GTU_CAP_CTX_GROUPS))
+		SKIP(return, "the device has no GTU_CAP_CTX_GROUPS");
+	jobs = shared_page();
+	pid = start_as_user(USER, work_in_many, MANY);
+	ASSERT_LT(0, pid);
+	while (__atomic_load_n(jobs, __ATOMIC_RELAXED) < 2 * MANY)
+		usleep(1000);
+	busy_refill(&q, key, &mine);
+	mine = 0;
+	theirs = __atomic_load_n(jobs, __ATOMIC_RELAXED);
+	for (end = now_ns() + 3 * SECOND; now_ns() < end; usleep(500))
+		busy_refill(&q, key, &mine);
+	theirs = __atomic_load_n(jobs, __ATOMIC_RELAXED) - theirs;
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	TH_LOG("beside a user who works in %d contexts, another has %.0f%% of the jobs", MANY,
+	       100.0 * mine / (mine + theirs));
+	/* a half; if contexts shared the device instead of users, 1 of 17 */
+	EXPECT_LE(theirs, 2 * mine);
+	close(q.fd);
 }
 
 /*

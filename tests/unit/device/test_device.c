@@ -388,6 +388,21 @@ TEST(contexts_share_by_weight)
 	       done[0]);
 }
 
+TEST(queues_without_jobs_take_no_turns)
+{
+	struct fx *f = fx_open(NULL, 1);
+	const struct gtu_hw_desc job = fx_fill(f, 32000);
+	struct gtu_hw_cpl c;
+
+	fx_context_open(f, 1, 16 | GTU_MBOX_CTX_GROUP(1));	/* that of context 0 */
+	fx_queue_open(f, 1, 1, GTU_RING_NONE);
+	fx_submit_run(f, 1, &job);
+	CHECK(fx_poll(f, 1, &c));
+	fx_submit_to(f, 0, &job);
+	gtu_dev_step(f->dev, c.cycles);
+	CHECK(fx_poll(f, 0, &c));
+}
+
 /* The counters of contexts add up to the device's cycles, also with failed, running and dropped jobs. */
 TEST(contexts_count_their_jobs)
 {

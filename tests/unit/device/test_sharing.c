@@ -501,6 +501,24 @@ TEST(groups_share_the_time_of_jobs_that_can_be_interrupted)
 		check_part((double)f->dev->context[n].cycles / (double)(f->dev->cycles - start), part[n], "a context");
 }
 
+/* Each job takes the group's turn exactly; the turn of the context would be twice as long. */
+TEST(a_turn_of_a_group_ends_before_that_of_its_context)
+{
+	struct fx *f = fx_open(NULL, 1);
+	const struct gtu_hw_desc job = fx_fill(f, (GTU_QUANTUM - 200) * 32);
+	struct gtu_hw_cpl c;
+
+	fx_context_open(f, 1, G(9, 2));
+	fx_context_open(f, 2, G(9, 1));
+	fx_queue_open(f, 1, 1, GTU_RING_NONE);
+	for (unsigned i = 0; i < 4; i++)
+		fx_submit_to(f, i & 1, &job);
+	for (unsigned i = 0; i < 4; i++) {
+		gtu_dev_step(f->dev, GTU_QUANTUM);
+		CHECK(fx_poll(f, i & 1, &c) && c.cycles == GTU_QUANTUM);
+	}
+}
+
 /* A user whose contexts are new, each with another number, and who has the same group. */
 static void move_hog(struct sharing *s)
 {

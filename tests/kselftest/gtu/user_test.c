@@ -160,8 +160,8 @@ static uint64_t *group;		/* shared with child processes */
 static int read_group(int n)
 {
 	group[n] = fdinfo(open(device_path(), O_RDWR), "gtu-group");
-	/* all files of a user are of one group */
-	return fdinfo(open(device_path(), O_RDWR), "gtu-group") != group[n];
+	/* all files of a user are of one group; at first there is a single one */
+	return n > 1 && fdinfo(open(device_path(), O_RDWR), "gtu-group") != group[n];
 }
 
 /* The device's charge for a unit stays with the group. */

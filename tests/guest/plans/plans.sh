@@ -372,6 +372,8 @@ bench_guest() {
 	server=$gtu
 	make_graph
 	boot bench distribution "${arguments[@]}" --test "bench=bench-ioctl off $seconds 1G" --file "$kselftests/usage_test" \
+		--file "$kselftests/user_test" --test "users=$(never_skipped user_test jobs_of_many_contexts_leave_another_user_his_part \
+			calls_of_many_contexts_leave_another_user_his_part)" \
 		--test "shares=$(never_skipped usage_test a_flood_costs_others_little a_hang_costs_others_little \
 			a_hang_costs_other_users_of_the_unit_little a_hang_costs_a_user_of_one_stream_at_a_time_little)"
 	boot bench-iommu distribution --iommu "${arguments[@]}" --test "bench-strict=bench-ioctl strict $seconds 64M" \

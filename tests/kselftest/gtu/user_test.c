@@ -160,7 +160,7 @@ static uint64_t *group;		/* shared with child processes */
 static int read_group(int n)
 {
 	group[n] = fdinfo(open(device_path(), O_RDWR), "gtu-group");
-	/* all files of a user are of one group; at first there is a single one */
+	/* all files of a user are of one group; the first two users have a single one */
 	return n > 1 && fdinfo(open(device_path(), O_RDWR), "gtu-group") != group[n];
 }
 

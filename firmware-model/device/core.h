@@ -25,7 +25,7 @@ struct gtu_unit_share {
 /* Contexts that share the device as one: those of a user. */
 struct gtu_group {
 	uint8_t weight;			/* of the context that joined last */
-	uint32_t runnable;		/* queues */
+	uint32_t runnable;		/* its runnable queues */
 	int64_t deficit;		/* of the deficit round robin, in cycles */
 	uint32_t current_context;	/* of the round robin over its contexts */
 	struct gtu_unit_share share[GTU_PAGES];
@@ -40,7 +40,8 @@ struct gtu_context {
 	int64_t deficit;		/* of the deficit round robin in its group */
 	uint64_t jobs, failed, cycles;	/* completions, those with an error, and the jobs' cycles */
 	uint32_t next_queue;		/* where the round robin over the context's queues continues */
-	uint64_t queues[GTU_BITMAP_WORDS];
+	uint32_t runnable;		/* its runnable queues, */
+	uint64_t queues[GTU_BITMAP_WORDS];	/* which these are */
 	struct gtu_unit_share share[GTU_PAGES];
 	uint64_t expected_until[GTU_PAGES];	/* by gtu_dev.time: it may want the unit again */
 	uint32_t last_queue[GTU_PAGES];	/* of its queues, the one that had the unit last */
@@ -92,7 +93,7 @@ struct gtu_dev {
 	struct gtu_hwq *queue;		/* [config.queues] */
 	struct gtu_event_ring event[GTU_EVENT_RINGS_MAX];
 	uint32_t current_group;		/* of the round robin */
-	uint64_t work[GTU_BITMAP_WORDS]; /* runnable queues */
+	uint32_t runnable;		/* queues */
 	uint32_t fences;		/* FENCE jobs in progress */
 	struct gtu_unit_page page[GTU_PAGES + 1];	/* the last has no unit: that of absent operations */
 	uint8_t page_of[256];		/* by opcode, + 1 */
@@ -174,20 +175,6 @@ void gtu_zcm_clear(struct gtu_dev *dev);
 static inline bool gtu_bug(const struct gtu_dev *dev, enum gtu_bug bug)
 {
 	return __builtin_expect(dev->faulty, 0) && dev->faults.bug == bug;
-}
-
-static inline bool gtu_bit(const uint64_t *map, unsigned i)
-{
-	return map[i / 64] >> (i % 64) & 1;
-}
-
-static inline void gtu_bit_set(uint64_t *map, unsigned i)
-{
-	map[i / 64] |= 1ull << (i % 64);
-}
-static inline void gtu_bit_clear(uint64_t *map, unsigned i)
-{
-	map[i / 64] &= ~(1ull << (i % 64));
 }
 
 #endif

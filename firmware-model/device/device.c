@@ -95,10 +95,9 @@ void gtu_dev_clear(struct gtu_dev *dev)
 	memset(dev->context, 0, dev->config.contexts * sizeof(*dev->context));
 	memset(dev->group, 0, dev->config.contexts * sizeof(*dev->group));
 	memset(dev->event, 0, sizeof(dev->event));
-	memset(dev->work, 0, sizeof(dev->work));
 	memset(dev->mbox_arg, 0, sizeof(dev->mbox_arg));
 	memset(dev->mbox_result, 0, sizeof(dev->mbox_result));
-	dev->mbox_status = dev->error = dev->current_group = dev->fences = 0;
+	dev->mbox_status = dev->error = dev->current_group = dev->runnable = dev->fences = 0;
 	dev->error_info = dev->scratch = dev->cycles = dev->run_cycles = dev->time = 0;
 	dev->cycle_limit = 1ull << (gtu_bug(dev, GTU_BUG_RESET_VALUE) ? 39 : 40);
 	dev->latch_offset = ~0u;

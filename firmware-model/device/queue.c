@@ -17,26 +17,34 @@ static struct gtu_context *context_of(struct gtu_dev *dev, const struct gtu_hwq 
 	return &dev->context[q->context];
 }
 
+static void set_runnable(struct gtu_dev *dev, struct gtu_hwq *q, bool is)
+{
+	struct gtu_context *c = context_of(dev, q);
+	const uint64_t bit = 1ull << (q->id % 64);
+	const uint32_t change = is ? 1 : -1u;
+
+	if (!(c->queues[q->id / 64] & bit) != is)
+		return;
+	c->queues[q->id / 64] ^= bit;
+	c->runnable += change;
+	c->group->runnable += change;
+	dev->runnable += change;
+}
+
 static void runnable(struct gtu_dev *dev, struct gtu_hwq *q)
 {
-	context_of(dev, q)->group->runnable += !gtu_bit(dev->work, q->id);
-	gtu_bit_set(dev->work, q->id);
-	gtu_bit_set(context_of(dev, q)->queues, q->id);
+	set_runnable(dev, q, true);
+}
+
+static void blocked(struct gtu_dev *dev, struct gtu_hwq *q)
+{
+	set_runnable(dev, q, false);
 }
 
 /* The queue has a job to fetch and a free slot for its completion. */
 static bool fetchable(const struct gtu_hwq *q)
 {
 	return q->sq_head != q->sq_tail && q->cq_tail - q->cq_head < 1u << q->cq_log2;
-}
-
-static void blocked(struct gtu_dev *dev, struct gtu_hwq *q)
-{
-	if (!gtu_bit(dev->work, q->id))
-		return;
-	context_of(dev, q)->group->runnable--;
-	gtu_bit_clear(dev->work, q->id);
-	gtu_bit_clear(context_of(dev, q)->queues, q->id);
 }
 
 void gtu_job_count(const struct gtu_job *job, const uint64_t *now, uint64_t *counted, unsigned n)
@@ -153,16 +161,21 @@ struct level {
 	unsigned weight;
 };
 
-/* The level of groups, and that of the contexts in @c's group. */
-static void levels_of(struct gtu_unit_page *page, unsigned i, struct gtu_context *c, struct level level[LEVELS])
+/* The level of groups, and that of the contexts in @c's group, for unit page @i. */
+static void levels_of(struct gtu_dev *dev, unsigned i, struct gtu_context *c, struct level level[LEVELS])
 {
-	level[0] = (struct level){ &page->groups, &c->group->share[i], c->group->weight };
+	level[0] = (struct level){ &dev->page[i].groups, &c->group->share[i], c->group->weight };
 	level[1] = (struct level){ &c->group->contexts[i], &c->share[i], c->weight };
 }
 
 static unsigned page_of(const struct gtu_hwq *q)
 {
 	return (unsigned)(q->job.page - q->job.dev->page);
+}
+
+static void levels_of_queue(struct gtu_hwq *q, struct level level[LEVELS])
+{
+	levels_of(q->job.dev, page_of(q), q->job.context, level);
 }
 
 static bool less(uint64_t charge, uint64_t than)
@@ -187,7 +200,7 @@ static void pass_time(struct gtu_dev *dev, uint64_t cycles)
 
 		if (!page->groups.waiters || !context || (page->owner && !page->owner->active))
 			continue;
-		levels_of(page, i, context, level);
+		levels_of(dev, i, context, level);
 		for (struct level *l = level; l < level + LEVELS; l++) {
 			if (l->all->waiters > l->one->waiters)
 				l->one->charge = charge_of(l) + cycles * GTU_CHARGE_SCALE / l->weight;
@@ -206,7 +219,7 @@ static void request(struct gtu_hwq *q)
 {
 	struct level level[LEVELS];
 
-	levels_of(q->job.page, page_of(q), q->job.context, level);
+	levels_of_queue(q, level);
 	for (struct level *l = level; l < level + LEVELS; l++) {
 		const uint64_t calm = q->job.dev->time - l->all->calm_since, debt = l->all->most - l->all->least;
 
@@ -227,7 +240,7 @@ static void stop_waiting(struct gtu_hwq *q)
 	if (!q->waits)
 		return;
 	q->waits = false;
-	levels_of(q->job.page, page_of(q), q->job.context, level);
+	levels_of_queue(q, level);
 	for (struct level *l = level; l < level + LEVELS; l++) {
 		l->one->waiters--;
 		if (!--l->all->waiters)
@@ -241,13 +254,13 @@ static void own(struct gtu_hwq *q)
 
 	stop_waiting(q);
 	q->job.page->owner = q;
-	levels_of(q->job.page, page_of(q), q->job.context, level);
+	levels_of_queue(q, level);
 	for (struct level *l = level; l < level + LEVELS; l++)
 		l->all->least = l->one->charge;
 	q->job.context->last_queue[page_of(q)] = q->id;
 }
 
-/* Whether the unit goes to the context of @a rather than to that of @b, which comes before it: whose charge is smaller, or that waits. */
+/* Whether the unit goes to the context of @a rather than to that of @b: by the smaller charge, or because it waits. */
 static bool precedes(const struct level a[LEVELS], const struct level b[LEVELS])
 {
 	for (unsigned i = 0; i < LEVELS && a[i].all == b[i].all; i++) {
@@ -280,7 +293,7 @@ static void grant(struct gtu_dev *dev, struct gtu_unit_page *page)
 
 		if (!c->enabled || (!c->share[n].waiters && dev->time >= c->expected_until[n]))
 			continue;
-		levels_of(page, n, c, level);
+		levels_of(dev, n, c, level);
 		if (!best || precedes(level, lowest)) {
 			best = c;
 			memcpy(lowest, level, sizeof(level));
@@ -320,7 +333,7 @@ static struct gtu_unit_page *retire(struct gtu_dev *dev, struct gtu_hwq *q)
 
 	if (page) {
 		page->owner = NULL;
-		q->job.context->expected_until[page - dev->page] = dev->time + GTU_EXPECTED;
+		q->job.context->expected_until[page_of(q)] = dev->time + GTU_EXPECTED;
 	}
 	if (q->active && q->job.started && q->job.desc.opcode == GTU_OP_FENCE)
 		dev->fences--;
@@ -711,19 +724,9 @@ static uint32_t next_queue(const uint64_t *map, uint32_t from)
 	return 64 * word + (uint32_t)__builtin_ctzll(bits);
 }
 
-static bool any(const uint64_t *map)
-{
-	uint64_t all = 0;
-	unsigned i;
-
-	for (i = 0; i < GTU_BITMAP_WORDS; i++)
-		all |= map[i];
-	return all;
-}
-
 bool gtu_dev_pending(const struct gtu_dev *dev)
 {
-	return any(dev->work);
+	return dev->runnable;
 }
 
 /* Whether it is the turn of one of a round robin: it has work and a positive deficit, here or with a new quantum. */
@@ -752,7 +755,7 @@ static struct gtu_context *next_context(struct gtu_dev *dev)
 	for (i = 0; i < n; i++) {
 		struct gtu_context *c = &dev->context[g->current_context];
 
-		if (c->group == g && has_turn(any(c->queues), &c->deficit, c->weight))
+		if (c->group == g && has_turn(c->runnable, &c->deficit, c->weight))
 			return c;
 		g->current_context = (g->current_context + 1) % n;
 	}
@@ -779,7 +782,7 @@ bool gtu_dev_step(struct gtu_dev *dev, uint64_t budget)
 {
 	uint64_t used = 0, spent;
 
-	while (used < budget && any(dev->work)) {
+	while (used < budget && dev->runnable) {
 		struct gtu_context *c = next_context(dev);
 		struct gtu_hwq *q;
 		uint64_t slice;
@@ -794,22 +797,20 @@ bool gtu_dev_step(struct gtu_dev *dev, uint64_t budget)
 		c->deficit -= (int64_t)(spent ? spent : 1);
 		c->group->deficit -= (int64_t)(spent ? spent : 1);
 		c->next_queue = (q->id + 1) % GTU_QUEUES_MAX;
-		/* a context without competitors keeps its round, which saves the search */
-		if ((c->deficit > 0 && c->group->deficit > 0) || !memcmp(dev->work, c->queues, sizeof(dev->work)))
-			continue;
-		if (c->deficit <= 0)
+		/* without competitors it is the next again, which saves the search */
+		if (c->deficit <= 0 && c->group->runnable > c->runnable)
 			c->group->current_context = (uint32_t)(c - dev->context + 1) % dev->config.contexts;
-		if (c->group->deficit <= 0)
+		if (c->group->deficit <= 0 && dev->runnable > c->group->runnable)
 			dev->current_group = (uint32_t)(c->group - dev->group + 1) % dev->config.contexts;
 	}
 	pass_on_units(dev);
-	return any(dev->work);
+	return dev->runnable;
 }
 
 void gtu_dev_idle(struct gtu_dev *dev, uint64_t cycles)
 {
 	pass_time(dev, cycles);
 	/* a queue with work may want a unit that is kept free for it */
-	if (!any(dev->work))
+	if (!dev->runnable)
 		pass_on_units(dev);
 }

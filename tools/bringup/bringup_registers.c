@@ -383,7 +383,7 @@ void bringup_mailbox(struct bringup *b)
 		{ "CTX_ENABLE of a context after the last", NULL, GTU_MBOX_CTX_ENABLE, { b->contexts, 0, 0, 0 }, GTU_MBOX_E_INDEX },
 		{ "CTX_ENABLE with a misaligned table", "mailbox-check", GTU_MBOX_CTX_ENABLE, { 0, 32, 0, 0 }, GTU_MBOX_E_ARG },
 		{ "CTX_ENABLE with a group after the last", NULL, GTU_MBOX_CTX_ENABLE,
-		  { 0, 4096, 0, 1 | (b->contexts + 1ull) << 16 }, GTU_MBOX_E_ARG },
+		  { 0, 4096, 0, 1 | GTU_MBOX_CTX_GROUP(b->contexts + 1ull) }, GTU_MBOX_E_ARG },
 		{ "CTX_ENABLE", NULL, GTU_MBOX_CTX_ENABLE, { 0, 4096, 0, 1 }, GTU_MBOX_E_OK },
 		{ "CTX_ENABLE of the same again", NULL, GTU_MBOX_CTX_ENABLE, { 0, 4096, 0, 1 }, GTU_MBOX_E_STATE },
 		{ "QUEUE_ENABLE of a queue after the last", NULL, GTU_MBOX_QUEUE_ENABLE,

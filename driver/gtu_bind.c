@@ -187,9 +187,9 @@ int gtu_bind(struct device *parent, const struct gtu_bus *bus, void *bus_data,
 	if (ret)
 		goto err;
 	gtu->queue = kvcalloc(gtu->max_queues, sizeof(*gtu->queue), GFP_KERNEL);
-	gtu->ctx_id = kvcalloc(gtu->max_contexts, sizeof(*gtu->ctx_id), GFP_KERNEL);
+	gtu->group = kvcalloc(gtu->max_contexts, sizeof(*gtu->group), GFP_KERNEL);
 	ret = -ENOMEM;
-	if (!gtu->queue || !gtu->ctx_id)
+	if (!gtu->queue || !gtu->group)
 		goto err;
 	ret = gtu_irqs_request(gtu);
 	if (ret)

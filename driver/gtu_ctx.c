@@ -150,59 +150,53 @@ void gtu_user_uncharge(struct gtu_device *gtu, kuid_t uid, enum gtu_resource wha
  * (hardware.md, section 6): all contexts of a user are of one group. A user without contexts gets
  * the group that he had last, or else the one that has been free for the longest time.
  */
-static u32 gtu_group_find(struct gtu_device *gtu, kuid_t uid)
+static u32 gtu_group_get(struct gtu_device *gtu, kuid_t uid)
 {
 	s64 rank, lowest = S64_MAX;
 	u32 i, best = 0;
 
-	lockdep_assert_held(&gtu->user_lock);
+	spin_lock(&gtu->user_lock);
 	for (i = 0; i < gtu->max_contexts; i++) {
-		struct gtu_ctx_id *group = &gtu->ctx_id[i];
+		const struct gtu_group *g = &gtu->group[i];
+		const bool same = uid_eq(g->uid, uid);
 
-		if (group->contexts && !uid_eq(group->uid, uid))
+		if (g->contexts && !same)
 			continue;
-		if (group->contexts)
-			return i;
-		rank = uid_eq(group->uid, uid) ? -group->freed : group->freed;
+		rank = g->contexts ? S64_MIN : same ? -g->freed : g->freed;
 		if (rank < lowest) {
 			lowest = rank;
 			best = i;
 		}
 	}
+	gtu->group[best].uid = uid;
+	gtu->group[best].contexts++;
+	spin_unlock(&gtu->user_lock);
 	return best;
 }
 
-/* Give a context an id and a group: there are no more groups in use than ids. */
+/* Each group in use has a context with an id: a context that has an id finds a group. */
 static int gtu_ctx_id_alloc(struct gtu_ctx *ctx)
 {
 	struct gtu_device *gtu = ctx->gtu;
-	int ret = -ENOSPC;
-	u32 i;
+	int id = ida_alloc_max(&gtu->ctx_ids, gtu->max_contexts - 1, GFP_KERNEL);
 
-	spin_lock(&gtu->user_lock);
-	for (i = 0; i < gtu->max_contexts && gtu->ctx_id[i].used; i++)
-		;
-	if (i < gtu->max_contexts) {
-		ctx->id = i;
-		ctx->group = gtu_group_find(gtu, ctx->uid);
-		gtu->ctx_id[i].used = true;
-		gtu->ctx_id[ctx->group].uid = ctx->uid;
-		gtu->ctx_id[ctx->group].contexts++;
-		ret = 0;
-	}
-	spin_unlock(&gtu->user_lock);
-	return ret;
+	if (id < 0)
+		return id;
+	ctx->id = id;
+	ctx->group = gtu_group_get(gtu, ctx->uid);
+	return 0;
 }
 
 static void gtu_ctx_id_free(struct gtu_ctx *ctx)
 {
 	struct gtu_device *gtu = ctx->gtu;
+	struct gtu_group *g = &gtu->group[ctx->group];
 
 	spin_lock(&gtu->user_lock);
-	gtu->ctx_id[ctx->id].used = false;
-	if (!--gtu->ctx_id[ctx->group].contexts)
-		gtu->ctx_id[ctx->group].freed = ++gtu->groups_freed;
+	if (!--g->contexts)
+		g->freed = ++gtu->groups_freed;
 	spin_unlock(&gtu->user_lock);
+	ida_free(&gtu->ctx_ids, ctx->id);
 }
 
 /**

@@ -96,10 +96,11 @@ static void gtu_device_release(struct device *dev)
 {
 	struct gtu_device *gtu = container_of(dev, struct gtu_device, dev);
 
+	ida_destroy(&gtu->ctx_ids);
 	ida_destroy(&gtu->queue_ids);
 	cleanup_srcu_struct(&gtu->srcu);
 	kvfree(gtu->queue);
-	kvfree(gtu->ctx_id);
+	kvfree(gtu->group);
 	gtu_peers_fini(gtu);
 	kvfree(gtu->aperture_used);
 	kvfree(gtu->fdt);
@@ -140,6 +141,7 @@ struct gtu_device *gtu_device_alloc(struct device *parent)
 	spin_lock_init(&gtu->user_lock);
 	INIT_LIST_HEAD(&gtu->users);
 	INIT_LIST_HEAD(&gtu->contexts);
+	ida_init(&gtu->ctx_ids);
 	ida_init(&gtu->queue_ids);
 	gtu_watchdog_init(gtu);
 	gtu_dump_init(gtu);

@@ -133,11 +133,10 @@ struct gtu_resources {
 	bool coherent;
 };
 
-/* An id of a context, and the group of that number; in use or free. */
-struct gtu_ctx_id {
-	bool used;
-	unsigned int contexts;		/* of the group */
-	kuid_t uid;			/* whose the group is or was last */
+/* A group of the device, for the contexts of a user. */
+struct gtu_group {
+	unsigned int contexts;		/* 0: free */
+	kuid_t uid;			/* who has it or had it last */
 	s64 freed;			/* groups that were freed until then; 0: not used yet */
 };
 
@@ -194,12 +193,12 @@ struct gtu_device {
 
 	spinlock_t ctx_lock;		/* protects contexts; taken in interrupt context */
 	struct list_head contexts;
-	struct ida queue_ids;
+	struct ida ctx_ids, queue_ids;
 	struct gtu_queue __rcu **queue;	/* by id; written by the owner of the id */
 
-	spinlock_t user_lock;		/* protects users and what they use, ids and groups */
+	spinlock_t user_lock;		/* protects users, what they use, and groups */
 	struct list_head users;
-	struct gtu_ctx_id *ctx_id;
+	struct gtu_group *group;	/* [max_contexts] */
 	s64 groups_freed;
 
 	atomic_long_t buffer_pages;

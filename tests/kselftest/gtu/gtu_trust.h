@@ -23,14 +23,6 @@ static inline uint64_t next_random(uint64_t *state)
 	return *state;
 }
 
-/* Return the number in environment variable @name, or @otherwise if it is unset. */
-static inline unsigned long setting(const char *name, unsigned long otherwise)
-{
-	const char *text = getenv(name);
-
-	return text ? strtoul(text, NULL, 0) : otherwise;
-}
-
 /* Return GTU_SEED, or a new random seed if it is unset. The caller prints it. Never 0. */
 static inline uint64_t random_seed(void)
 {

@@ -133,6 +133,14 @@ static inline uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
 }
 
+/* Return the number in environment variable @name, or @otherwise if it is unset. */
+static inline unsigned long setting(const char *name, unsigned long otherwise)
+{
+	const char *text = getenv(name);
+
+	return text ? strtoul(text, NULL, 0) : otherwise;
+}
+
 /* A signal handler: the signal interrupts a sleep. */
 static inline void nothing(int sig)
 {

@@ -11,6 +11,7 @@
 #include <zlib.h>
 
 #include "libruntime/support/advice.h"
+#include "libruntime/support/fdt.h"
 #include "backend.h"
 #include "firmware-model/device/gtu_units.h"
 #include "gtu/gpu.h"
@@ -127,14 +128,14 @@ const void *gtu_get_fdt(const struct gtu_device *dev, size_t *bytes)
 int gtu_device_take_fdt(struct gtu_device *dev, const void *blob, size_t bytes, uint32_t crc,
 			struct gtu_error *err)
 {
+	struct gtu_error why;
 	void *copy;
 	int bad;
 
-	if (bytes < sizeof(struct fdt_header) || bytes > GTU_FDT_WINDOW_SIZE)
-		return gtu_fail(err, GTU_ERR_FAIL, "the device tree has %zu bytes: it must have "
-				"%zu to %u",
-				bytes, sizeof(struct fdt_header), GTU_FDT_WINDOW_SIZE);
-	copy = malloc(bytes);
+	if (bytes > GTU_FDT_WINDOW_SIZE)
+		return gtu_fail(err, GTU_ERR_FAIL, "the device tree has %zu bytes: it may have at most %u",
+				bytes, GTU_FDT_WINDOW_SIZE);
+	copy = malloc(bytes ? bytes : 1);
 	if (!copy)
 		return gtu_fail(err, GTU_ERR_NOMEM, "out of memory for a device tree of %zu bytes", bytes);
 	memcpy(copy, blob, bytes);
@@ -144,9 +145,8 @@ int gtu_device_take_fdt(struct gtu_device *dev, const void *blob, size_t bytes, 
 			       crc32(0, copy, (uInt)bytes), crc);
 		goto fail;
 	}
-	bad = fdt_check_full(copy, bytes);
-	if (bad) {
-		bad = gtu_fail(err, GTU_ERR_FAIL, "the device tree is damaged: %s", fdt_strerror(bad));
+	if (gtu_fdt_check(copy, bytes, &why)) {
+		bad = gtu_fail(err, GTU_ERR_FAIL, "the device tree: %s", why.text);
 		goto fail;
 	}
 	if (fdt_node_check_compatible(copy, 0, "gtu,gtu-1")) {

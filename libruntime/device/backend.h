@@ -150,7 +150,7 @@ static inline int gtu_fail_traversal_only(const struct gtu_device *dev, const ch
 			dev->ops->traversal ? "placed graphs (unit gpu)" : "several ranks");
 }
 
-/* Copy the blob, check magic, length, CRC and structure (libfdt), and set dev->fdt. */
+/* Copy the blob, check it and its CRC, and set dev->fdt. */
 int gtu_device_take_fdt(struct gtu_device *dev, const void *blob, size_t bytes, uint32_t crc,
 			struct gtu_error *err);
 /* Fill dev->info from registers, through ops->read. */

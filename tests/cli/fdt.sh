@@ -12,6 +12,10 @@ prints 4 "gtu fdt diff finds that another build differs" "^- /scu@1000/gtu,pipel
 says "gtu fdt diff prints the second width" "^\+ /scu@1000/gtu,pipeline-width = 00000008$" "$out"
 head -c 100 own.dtb >short.dtb
 fails_with 3 "gtu fdt check refuses a truncated blob" "it says that it has [0-9]+ bytes, 100 are there" gtu fdt check short.dtb
+cp own.dtb old.dtb
+# both version and last_comp_version
+for at in 23 27; do printf '\x0c' | dd of=old.dtb bs=1 seek=$at conv=notrunc status=none; done
+fails_with 3 "gtu fdt check refuses a blob of an old version" "it has version 12, at least 16 is needed" gtu fdt check old.dtb
 head -c 400 /dev/zero >zero.dtb
 exits 3 "gtu fdt show refuses a file that is no device tree" gtu fdt show zero.dtb
 exits 3 "gtu fdt show refuses a missing file" gtu fdt show none.dtb

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bringup.h"
+#include "libruntime/support/fdt.h"
 #include "tools/support/fdt_blob.h"
 
 static uint32_t config(struct bringup *b, unsigned at, unsigned bytes)
@@ -200,7 +201,7 @@ static void check_fdt(struct bringup *b)
 	for (i = 0; i < bytes; i += 4)
 		blob[i / 4] = access_reg(b->a, at + i);
 	is = fdt_blob_crc(blob, bytes);
-	if (fdt_blob_check(blob, bytes, &err)) {
+	if (gtu_fdt_check(blob, bytes, &err)) {
 		bringup_say(b, BRINGUP_FAIL, NULL, "device tree: %s", err.text);
 	} else if (is != crc) {
 		bringup_say(b, BRINGUP_FAIL, "fdt-crc", "the blob is well-formed, its CRC-32 is 0x%08x, FDT_CRC says 0x%08x: a CRC of other bytes, "

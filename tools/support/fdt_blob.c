@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Checks, compares and prints flattened device trees. */
+/* Compares and prints flattened device trees. */
 #include <inttypes.h>
 #include <libfdt.h>
 #include <stdbool.h>
@@ -13,22 +13,6 @@
 uint32_t fdt_blob_crc(const void *blob, size_t bytes)
 {
 	return (uint32_t)crc32(0, blob, (uInt)bytes);
-}
-
-int fdt_blob_check(const void *blob, size_t bytes, struct gtu_error *err)
-{
-	int rc;
-
-	if (bytes < sizeof(struct fdt_header))
-		return gtu_fail(err, GTU_ERR_INPUT, "the blob has %zu bytes, a device tree has at least %zu", bytes, sizeof(struct fdt_header));
-	if (fdt_magic(blob) != FDT_MAGIC)
-		return gtu_fail(err, GTU_ERR_INPUT, "the blob begins with 0x%08x, a device tree with 0x%08x", fdt_magic(blob), FDT_MAGIC);
-	if (fdt_totalsize(blob) > bytes)
-		return gtu_fail(err, GTU_ERR_INPUT, "it says that it has %u bytes, %zu are there", fdt_totalsize(blob), bytes);
-	rc = fdt_check_full(blob, bytes);
-	if (rc)
-		return gtu_fail(err, GTU_ERR_INPUT, "the blob is damaged: %s", fdt_strerror(rc));
-	return 0;
 }
 
 /* The value of a property of 4 or 8 bytes; all ones if it is missing. */

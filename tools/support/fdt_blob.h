@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads, checks and prints flattened device trees, and compares them with a device's registers. */
+/* Loads and prints flattened device trees, and compares them with a device's registers. */
 #ifndef GTU_FDT_BLOB_H
 #define GTU_FDT_BLOB_H
 
@@ -17,11 +17,6 @@ struct fdt_values {
 
 /* CRC-32 as in IEEE 802.3 and zlib. */
 uint32_t fdt_blob_crc(const void *blob, size_t bytes);
-/*
- * Check that @blob is a complete device tree of at most @bytes. Returns 0 or GTU_ERR_INPUT with a
- * message.
- */
-int fdt_blob_check(const void *blob, size_t bytes, struct gtu_error *err);
 /*
  * The number of values in a checked blob's root that differ from @regs; @err describes the first.
  */

@@ -10,6 +10,7 @@
 
 #include "fdt_blob.h"
 #include "gtu/gtu.h"
+#include "libruntime/support/fdt.h"
 
 #define SYSTEM		"/proc/device-tree"
 #define BYTES_MAX	(16u << 20)
@@ -159,7 +160,7 @@ static void *from_file(const char *path, struct gtu_error *err)
 	size_t bytes;
 	void *blob = read_whole(path, BYTES_MAX, &bytes, err);
 
-	if (blob && fdt_blob_check(blob, bytes, &why)) {
+	if (blob && gtu_fdt_check(blob, bytes, &why)) {
 		gtu_fail(err, GTU_ERR_INPUT, "%s: %s", path, why.text);
 		free(blob);
 		blob = NULL;

@@ -72,8 +72,8 @@ static int send_pair(struct components *s, uint64_t low, uint64_t high)
 	at = gtu_outbox_add(&s->k->box, gtu_part_owner(&s->k->part, high), 2ull * width);
 	if (!at)
 		return gtu_outbox_full(s->k->x);
-	memcpy(at, &low, width);
-	memcpy(at + width, &high, width);
+	gtu_store_id(at, width, low);
+	gtu_store_id(at + width, width, high);
 	s->pairs++;
 	return 0;
 }
@@ -203,9 +203,8 @@ static int receive_pairs(struct components *s, uint32_t from)
 
 	for (at = 0; at < m->bytes && !rc; at += 2 * width) {
 		gtu_beat_at(s->k->x, at / (2 * width));
-		low = high = 0;
-		memcpy(&low, m->data + at, width);
-		memcpy(&high, m->data + at + width, width);
+		low = gtu_load_id(m->data + at, width);
+		high = gtu_load_id(m->data + at + width, width);
 		if (low >= high || !is_own(s, high))
 			rc = gtu_part_bad_message(&s->k->part, from);
 		else
@@ -254,7 +253,7 @@ static int ask(struct components *s, int rc)
 		link = *link_of(s, s->open.at[i]);
 		at = gtu_outbox_add(&k->box, gtu_part_owner(&k->part, link), width);
 		if (at)
-			memcpy(at, &link, width);
+			gtu_store_id(at, width, link);
 		else
 			rc = gtu_outbox_full(k->x);
 	}
@@ -271,9 +270,7 @@ static int answer(struct components *s, int rc)
 
 	for (from = 0; from < k->part.ranks; from++)
 		for (at = 0; at < k->box.from[from].bytes && !rc; at += width) {
-			v = 0;
-			if (k->box.from[from].bytes % width == 0)
-				memcpy(&v, k->box.from[from].data + at, width);
+			v = k->box.from[from].bytes % width ? GTU_NO_VERTEX : gtu_load_id(k->box.from[from].data + at, width);
 			if (!is_own(s, v)) {
 				rc = gtu_part_bad_message(&k->part, from);
 				break;
@@ -281,7 +278,7 @@ static int answer(struct components *s, int rc)
 			v = *link_of(s, root_of(s, v));
 			to = gtu_outbox_add(&k->box, from, width);
 			if (to)
-				memcpy(to, &v, width);
+				gtu_store_id(to, width, v);
 			else
 				rc = gtu_outbox_full(k->x);
 		}
@@ -301,10 +298,8 @@ static int take_answers(struct components *s, uint64_t *read, int rc)
 		own = link_of(s, s->open.at[i]);
 		from = gtu_part_owner(&k->part, *own);
 		link = UINT64_MAX;
-		if (read[from] + width <= k->box.from[from].bytes) {
-			link = 0;
-			memcpy(&link, k->box.from[from].data + read[from], width);
-		}
+		if (read[from] + width <= k->box.from[from].bytes)
+			link = gtu_load_id(k->box.from[from].data + read[from], width);
 		read[from] += width;
 		if (link > *own)
 			return gtu_part_bad_message(&k->part, from);

@@ -8,6 +8,7 @@
 #define GTU_RANKS_EXCHANGE_H
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "gtu/ranks.h"
 
@@ -22,6 +23,33 @@ struct gtu_exchange {
 	uint64_t started_ns;
 	int rc;				/* of the exchange under way */
 };
+
+/*
+ * A vertex id of @bytes, 4 or 8, in a message, which aligns neither. memcpy() of a variable size would be a
+ * call for each id, and a load of 8 bytes after it would wait for a store of 4.
+ */
+static inline uint64_t gtu_load_id(const void *at, uint32_t bytes)
+{
+	uint32_t half;
+	uint64_t id;
+
+	if (bytes == 8) {
+		memcpy(&id, at, 8);
+		return id;
+	}
+	memcpy(&half, at, 4);
+	return half;
+}
+
+static inline void gtu_store_id(void *at, uint32_t bytes, uint64_t id)
+{
+	const uint32_t half = (uint32_t)id;
+
+	if (bytes == 8)
+		memcpy(at, &id, 8);
+	else
+		memcpy(at, &half, 4);
+}
 
 /* The content of a message, for the traffic's counters. */
 enum gtu_cargo { GTU_CARGO_VERTICES, GTU_CARGO_VALUES, GTU_CARGO_EDGES };

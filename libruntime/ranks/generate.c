@@ -30,21 +30,13 @@ static uint64_t chunk_start(const struct maker *m, uint64_t rank)
 	return rank * m->chunk < m->b->n ? rank * m->chunk : m->b->n;
 }
 
-static uint64_t id_at(const struct maker *m, const char *at)
-{
-	uint64_t v = 0;
-
-	memcpy(&v, at, m->b->edge_bytes);
-	return v;
-}
-
 static int send_end(struct maker *m, uint64_t v)
 {
 	void *at = gtu_outbox_add(&m->box, (uint32_t)(v / m->chunk), m->b->edge_bytes);
 
 	if (!at)
 		return gtu_outbox_full(m->x);
-	memcpy(at, &v, m->b->edge_bytes);
+	gtu_store_id(at, m->b->edge_bytes, v);
 	return 0;
 }
 
@@ -55,9 +47,10 @@ static int send_edge(struct maker *m, uint64_t from, uint64_t to, uint64_t e)
 
 	if (!at)
 		return gtu_outbox_full(m->x);
-	memcpy(at, &from, width);
-	memcpy(at + width, &to, width);
-	memcpy(at + 2 * width, &m->b->weight[e], weight);
+	gtu_store_id(at, width, from);
+	gtu_store_id(at + width, width, to);
+	if (weight)
+		memcpy(at + 2 * width, &m->b->weight[e], 4);
 	return 0;
 }
 
@@ -70,7 +63,7 @@ static int count_ends(struct maker *m, uint32_t from)
 	if (message->bytes % m->b->edge_bytes)
 		return gtu_part_bad_message(&m->part, from);
 	for (at = 0; at < message->bytes; at += m->b->edge_bytes) {
-		v = id_at(m, message->data + at);
+		v = gtu_load_id(message->data + at, m->b->edge_bytes);
 		if (v < first || v >= end)
 			return gtu_part_bad_message(&m->part, from);
 		m->degree[v - first]++;
@@ -89,14 +82,14 @@ static int take_edges(struct maker *m, uint32_t from)
 	if (message->bytes % bytes)
 		return gtu_part_bad_message(&m->part, from);
 	for (at = 0; at < message->bytes; at += bytes) {
-		v = id_at(m, message->data + at);
-		to = id_at(m, message->data + at + width);
+		v = gtu_load_id(message->data + at, width);
+		to = gtu_load_id(message->data + at + width, width);
 		if (v < first || v >= end || to >= m->b->n || m->filled[v - first] == m->row[v + 1] - m->row[v])
 			return gtu_part_bad_message(&m->part, from);
 		edge = m->row[v] + m->filled[v - first]++;
 		gtu_put((void *)m->g->col, width, edge, to);
 		if (weight)
-			memcpy((char *)m->g->weight + edge * weight, message->data + at + 2 * width, weight);
+			memcpy((char *)m->g->weight + edge * 4, message->data + at + 2 * width, 4);
 	}
 	return 0;
 }

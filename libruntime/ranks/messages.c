@@ -44,7 +44,7 @@ int gtu_part_send_set(struct gtu_part *p, struct gtu_outbox *o, uint32_t to, uin
 		if (bitmap)
 			at[id >> 3] |= (char)(1u << (id & 7));
 		else
-			memcpy(at + i * p->id_bytes, &id, p->id_bytes);
+			gtu_store_id(at + i * p->id_bytes, p->id_bytes, id);
 	}
 	return 0;
 }
@@ -94,8 +94,7 @@ static int receive_set(struct gtu_part *p, const struct gtu_message *m, uint32_t
 		return gtu_part_bad_message(p, from);
 	if (!(head & BITMAP)) {
 		for (i = 0; !rc && i < count; i++) {
-			id = 0;
-			memcpy(&id, m->data + 8 + i * p->id_bytes, p->id_bytes);
+			id = gtu_load_id(m->data + 8 + i * p->id_bytes, p->id_bytes);
 			rc = id < range ? gtu_list_push(l, first + id, p->x) : gtu_part_bad_message(p, from);
 		}
 		return rc;
@@ -128,7 +127,7 @@ int gtu_part_send_pair(struct gtu_part *p, struct gtu_outbox *o, uint32_t to, ui
 
 	if (!at)
 		return gtu_outbox_full(p->x);
-	memcpy(at, &id, p->id_bytes);
+	gtu_store_id(at, p->id_bytes, id);
 	memcpy(at + p->id_bytes, &value, 8);
 	return 0;
 }
@@ -146,8 +145,7 @@ int gtu_part_receive_pairs(struct gtu_part *p, const struct gtu_outbox *o, enum 
 		if (o->from[from].bytes % bytes || o->from[from].bytes / bytes > gtu_part_range(p, whose))
 			return gtu_part_bad_message(p, from);
 		for (at = 0; !rc && at < o->from[from].bytes; at += bytes) {
-			id = 0;
-			memcpy(&id, o->from[from].data + at, p->id_bytes);
+			id = gtu_load_id(o->from[from].data + at, p->id_bytes);
 			memcpy(&value, o->from[from].data + at + p->id_bytes, 8);
 			rc = id < gtu_part_range(p, whose) ? fn(context, p->cut[whose] + id, value) :
 							     gtu_part_bad_message(p, from);

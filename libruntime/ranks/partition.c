@@ -121,8 +121,8 @@ static int send_edge(struct gtu_part *p, struct gtu_outbox *o, const struct rece
 
 	if (!at)
 		return gtu_outbox_full(p->x);
-	memcpy(at, &from, r->id_bytes);
-	memcpy(at + r->id_bytes, &to, r->id_bytes);
+	gtu_store_id(at, r->id_bytes, from);
+	gtu_store_id(at + r->id_bytes, r->id_bytes, to);
 	if (r->weight_bytes)
 		memcpy(at + 2 * r->id_bytes, weight, r->weight_bytes);
 	return 0;
@@ -207,10 +207,7 @@ static int exchange_edges(struct gtu_part *p, struct received *r, const struct g
 
 static uint64_t id_at(const struct received *r, uint64_t i, uint32_t which)
 {
-	uint64_t v = 0;
-
-	memcpy(&v, r->data + i * r->bytes + which * r->id_bytes, r->id_bytes);
-	return v;
+	return gtu_load_id(r->data + i * r->bytes + which * r->id_bytes, r->id_bytes);
 }
 
 static int compare_4(const void *a, const void *b)

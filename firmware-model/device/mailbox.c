@@ -51,6 +51,9 @@ static uint32_t ctx_disable(struct gtu_dev *dev, const uint64_t *arg)
 		if (dev->queue[i].enabled && dev->queue[i].context == arg[0])
 			queue_disable(dev, &dev->queue[i]);
 	dev->context[arg[0]].enabled = false;
+	for (i = 0; i < GTU_UNIT_COUNT; i++)
+		if (dev->page[i].expected == &dev->context[arg[0]])
+			dev->page[i].expected = NULL;
 	return GTU_MBOX_E_OK;
 }
 

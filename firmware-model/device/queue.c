@@ -746,12 +746,12 @@ static struct gtu_context *next_context(struct gtu_dev *dev)
 	struct gtu_group *g = &dev->group[dev->current_group];
 	uint32_t i;
 
-	for (i = 0; !has_turn(g->runnable, &g->deficit, g->weight); i++) {
-		if (i == n)
-			return NULL;
+	for (i = 0; i < n && !has_turn(g->runnable, &g->deficit, g->weight); i++) {
 		dev->current_group = (dev->current_group + 1) % n;
 		g = &dev->group[dev->current_group];
 	}
+	if (i == n)
+		return NULL;
 	for (i = 0; i < n; i++) {
 		struct gtu_context *c = &dev->context[g->current_context];
 
@@ -784,13 +784,14 @@ bool gtu_dev_step(struct gtu_dev *dev, uint64_t budget)
 
 	while (used < budget && dev->runnable) {
 		struct gtu_context *c = next_context(dev);
+		uint64_t slice = budget - used;
 		struct gtu_hwq *q;
-		uint64_t slice;
 
 		if (!c)
 			continue;	/* all deficits are negative: each round adds a quantum */
 		q = &dev->queue[next_queue(c->queues, c->next_queue)];
-		slice = (uint64_t)c->deficit < budget - used ? (uint64_t)c->deficit : budget - used;
+		slice = (uint64_t)c->deficit < slice ? (uint64_t)c->deficit : slice;
+		slice = (uint64_t)c->group->deficit < slice ? (uint64_t)c->group->deficit : slice;
 		spent = run_queue(dev, q, slice);
 		used += spent ? spent : 1;
 		c->cycles += spent;

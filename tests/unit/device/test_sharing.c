@@ -501,6 +501,44 @@ TEST(groups_share_the_time_of_jobs_that_can_be_interrupted)
 		check_part((double)f->dev->context[n].cycles / (double)(f->dev->cycles - start), part[n], "a context");
 }
 
+/* A fetch takes two turns at once, after which the deficits of all groups are negative. */
+TEST(long_fetches_leave_each_group_its_part)
+{
+	const struct gtu_dev_config config = { .scu_latency = 2 * GTU_QUANTUM };
+	struct fx *f = fx_open(&config, 1);
+	const struct gtu_hw_desc job[] = { fx_fill(f, 32), fx_fill(f, 32 * GTU_QUANTUM) };
+
+	fx_context_open(f, 1, 1);
+	fx_queue_open(f, 1, 1, GTU_RING_NONE);
+	for (uint64_t start = f->dev->cycles; f->dev->cycles - start < 40000000; gtu_dev_step(f->dev, 20000)) {
+		for (unsigned n = 0; n < 2; n++) {
+			struct gtu_hw_cpl c;
+
+			while (fx_poll(f, n, &c))
+				CHECK_EQ(c.status, GTU_CPL_OK);
+			while (f->queue[n].tail - f->queue[n].head < 8)
+				fx_submit_to(f, n, &job[n]);
+		}
+	}
+	check_part((double)f->dev->context[0].cycles / (double)f->dev->cycles, 0.5, "the context of the shorter jobs");
+}
+
+/* The turn of the context would be 16 times as long. */
+TEST(a_long_job_ends_with_the_turn_of_its_group)
+{
+	struct fx *f = fx_open(NULL, 1);
+	const struct gtu_hw_desc job = fx_fill(f, 10 * GTU_QUANTUM * 32);
+
+	fx_context_open(f, 1, G(9, 16));
+	fx_context_open(f, 2, G(9, 1));
+	fx_queue_open(f, 1, 1, GTU_RING_NONE);
+	for (unsigned i = 0; i < 2; i++)
+		fx_submit_to(f, i, &job);
+	gtu_dev_step(f->dev, 4 * GTU_QUANTUM);
+	for (unsigned n = 0; n < 2; n++)
+		check_part((double)f->dev->context[n].cycles, 2 * GTU_QUANTUM, "each context");
+}
+
 /* Each job takes the group's turn exactly; the turn of the context would be twice as long. */
 TEST(a_turn_of_a_group_ends_before_that_of_its_context)
 {
@@ -563,6 +601,30 @@ TEST(a_context_that_changes_its_group_owes_nothing_there)
 	run_late(&s, 4, time);
 	for (unsigned n = 0; n < 4; n++)
 		check_part((double)s.held[n] / (double)time, n % 2 ? 1. / 6 : 1. / 3, "a context after one of them moved");
+}
+
+/* Between two of its streams, a unit is kept free for the context. It ends; another context, of another group, takes its number. */
+TEST(a_new_context_is_not_charged_for_the_last_of_its_number)
+{
+	static const struct user users[] = { { 0, 1, 1000, 1024, 0 }, { 1, G(8, 1), 1000, 2, NEVER } };
+	const uint64_t ended = 0;
+	struct gtu_unit_page *page;
+	struct sharing s;
+
+	open_users(&s, users, 2);
+	run_beside_hogs(&s, 2, 1 << 30, NULL);
+	page = &s.f->dev->page[__builtin_ctz(GTU_UNIT_IRU)];
+	for (unsigned n = 0; page->expected != &s.f->dev->context[0]; n++) {
+		CHECK(n < 1 << 16);
+		if (!gtu_dev_step(s.f->dev, 100)) {
+			submit_one(&s, 0);
+			gtu_dev_idle(s.f->dev, STEP);
+		}
+	}
+	fx_command(s.f, GTU_MBOX_CTX_DISABLE, 1, &ended);
+	fx_context_open(s.f, 0, G(9, 1));
+	gtu_dev_idle(s.f->dev, 1 << 20);
+	CHECK_EQ(s.f->dev->group[8].share[__builtin_ctz(GTU_UNIT_IRU)].charge, 0);
 }
 
 /* ---- Queues ------------------------------------------------------------------------------------ */

@@ -104,7 +104,7 @@ static int chain(char *memory)
 		if (q.cq && q.cq != MAP_FAILED)
 			unmap(q.cq, q.c.cq_bytes);
 		if (q.db && q.db != MAP_FAILED)
-			munmap((void *)q.db, q.c.db_bytes);
+			unmap(q.db, q.c.db_bytes);
 	}
 	if (p != MAP_FAILED)
 		unmap(p, 65536);
@@ -223,6 +223,21 @@ static int chain_more(char *memory)
 	return ret;
 }
 
+/* Return the numbers of a new context and of a queue in it, which are the lowest free ones. */
+static uint64_t free_numbers(void)
+{
+	const int fd = open(device_path(), O_RDWR | O_CLOEXEC);
+	uint64_t context = UINT32_MAX;
+	struct queue q;
+
+	if (fd < 0 || queue_create(fd, 4, 4, &q))
+		return UINT64_MAX;
+	context = fdinfo(fd, "gtu-context");
+	queue_unmap(&q);
+	close(fd);
+	return context << 32 | q.c.id;
+}
+
 /*
  * Fail each failure point of @chain in turn, until the chain completes without reaching the
  * failure.
@@ -230,9 +245,11 @@ static int chain_more(char *memory)
 static void sweep(struct __test_metadata *_metadata, int nth, char *memory, int (*chain)(char *memory),
 		  unsigned int least)
 {
+	const uint64_t numbers = free_numbers();
 	unsigned int n, no_memory = 0, fault = 0, unused = 0;
 	int ret;
 
+	ASSERT_NE(UINT64_MAX, numbers);
 	ASSERT_EQ(0, chain(memory));
 	for (n = 1; n < PLACES_MAX && !unused; n++) {
 		set_nth(nth, n);
@@ -261,6 +278,7 @@ static void sweep(struct __test_metadata *_metadata, int nth, char *memory, int 
 	/* how many depends on the allocations before: 4 to 8 of a chain under a debug kernel */
 	EXPECT_LT(0u, fault);
 	EXPECT_EQ(0, chain(memory));
+	EXPECT_EQ(numbers, free_numbers());
 }
 
 #define CLOCK_SOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"

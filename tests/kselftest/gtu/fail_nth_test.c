@@ -227,7 +227,7 @@ static int chain_more(char *memory)
 static uint64_t free_numbers(void)
 {
 	const int fd = open(device_path(), O_RDWR | O_CLOEXEC);
-	uint64_t context = UINT32_MAX;
+	uint64_t context;
 	struct queue q;
 
 	if (fd < 0 || queue_create(fd, 4, 4, &q))

@@ -603,7 +603,7 @@ TEST(a_context_that_changes_its_group_owes_nothing_there)
 		check_part((double)s.held[n] / (double)time, n % 2 ? 1. / 6 : 1. / 3, "a context after one of them moved");
 }
 
-/* Between two of its streams, a unit is kept free for the context. It ends; another context, of another group, takes its number. */
+/* A unit is kept free for a context between two of its streams. It ends, and one of another group takes its number. */
 TEST(a_new_context_is_not_charged_for_the_last_of_its_number)
 {
 	static const struct user users[] = { { 0, 1, 1000, 1024, 0 }, { 1, G(8, 1), 1000, 2, NEVER } };
